@@ -1,10 +1,11 @@
 import { tutti } from '../../core/text/program.ts';
 import type { Blas } from '../../core/protocol/machine/devices.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
+import type { RunFacts } from '../../core/protocol/pages/run-updates.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
 import { refuseLibrary } from '../../core/node/file-owner.ts';
 import type { BlasLibrary } from './blas-libraries.ts';
-import { type BlasSurvey, fastestBlas, findOnThisSystem, readSurvey } from './blas-survey.ts';
+import { type BlasSurvey, fastestBlas, findOnThisSystem, knownSurvey, readSurvey } from './blas-survey.ts';
 
 /**
  * The least speedup over Tutti's kernels for which a BLAS is used. A BLAS makes a run's numbers depend on the library,
@@ -71,3 +72,27 @@ export function describeAbsence({ libraries }: BlasSurvey): string {
 
 /** How to install a BLAS. */
 export const installBlas = `${tutti} setup --blas fetches OpenBLAS, or install one with the system's package manager.`;
+
+/** Measured by `npm run bench -- compute` (docs/benchmarks.md). */
+export const gainElsewhere =
+  'On the machine of the benchmarks, where it was measured, OpenBLAS made steps of an MLP and a CNN 1.4 and 1.5 times ' +
+  'as fast, and of ResNet-18 1.7 times.';
+
+/** Multiplications of a product from which a BLAS gains as much; with a quarter of that it gains nothing. */
+const leastGaining = 5e7;
+
+/**
+ * What a BLAS would gain in a run, where none is found and its model has products of such a size; null elsewhere.
+ * @param facts of the run or of an earlier one of its project; null where there is none
+ */
+export async function adviseBlas(
+  { config, blas }: Pick<RunRecord, 'config' | 'blas'>,
+  facts: Pick<RunFacts, 'backend' | 'largestProduct'> | null,
+  survey: () => Promise<BlasSurvey | null> = knownSurvey,
+): Promise<string | null> {
+  if (blas !== null || config.blas !== 'auto' || config.determinism !== 'relaxed') return null;
+  if (facts === null || !facts.backend.startsWith('wasm') || (facts.largestProduct ?? 0) < leastGaining) return null;
+  const measured = await survey();
+  if (measured === null || measured.libraries.length > 0) return null;
+  return `No BLAS was found, and this model has matrix products in which one gains. ${gainElsewhere} Fetch it: ${tutti} setup --blas.`;
+}

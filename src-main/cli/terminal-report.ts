@@ -18,6 +18,7 @@ const notable = new Set([
   'print',
   'data-note',
   'training-note',
+  'blas-absent',
   'early-stopping',
   'non-finite-loss',
   'set-incomplete',

@@ -2,7 +2,7 @@ import { tutti } from '../../core/text/program.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import type { ProbeReply } from '../../core/protocol/machine/devices.ts';
 import { type BlasSurvey, makeSurvey, probe } from '../backends/blas-survey.ts';
-import { chooseBlas, describeAbsence, installBlas } from '../backends/choose-blas.ts';
+import { chooseBlas, describeAbsence, gainElsewhere, installBlas } from '../backends/choose-blas.ts';
 import { readNativeBuild, readWebgpuBuild } from '../processes/native-build.ts';
 import { formatCount } from '../../core/text/numbers.ts';
 
@@ -73,7 +73,7 @@ async function describeWasm(survey: BlasSurvey): Promise<Omit<Check, 'name'>> {
 async function describeBlas(survey: BlasSurvey): Promise<Omit<Check, 'name'>> {
   const { libraries } = survey;
   if (!libraries.some(({ reply }) => reply.kind === 'measured')) {
-    return { status: 'warn', detail: describeAbsence(survey), remedy: installBlas };
+    return { status: 'warn', detail: describeAbsence(survey), remedy: `${installBlas} ${gainElsewhere}` };
   }
   const chosen = await chooseAutomatically(survey);
   const isChosen = (blas: BlasSurvey['libraries'][number]['blas']): boolean =>

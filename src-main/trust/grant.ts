@@ -77,10 +77,10 @@ export function describeGrant({ read, write, network, processes, environment, me
 
 /** Tutti's sources, its packages, and the native backends that were set up. */
 function ownFolders(): string[] {
-  const { tensorflow, webgpu } = homePaths();
+  const { tensorflow, webgpu, blas } = homePaths();
   const own = resolve(appFile('.'));
   // Work trees of git share one folder of packages by a link.
-  return [own, join(own, 'node_modules'), ...foldersOfPackages(own), tensorflow, webgpu];
+  return [own, join(own, 'node_modules'), ...foldersOfPackages(own), tensorflow, webgpu, blas];
 }
 
 /**

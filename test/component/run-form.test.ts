@@ -18,6 +18,7 @@ const preview = (changes: Partial<RunPreview> = {}): RunPreview => ({
   durationSeconds: null,
   leastRankBytes: null,
   workers: null,
+  blasAdvice: null,
   commandLine: 'npx tutti train /blobs',
   ...changes,
 });

@@ -102,6 +102,24 @@ export function writeWeights(
   });
 }
 
+/** Layers whose forward pass is one product with their first weight. */
+const productLayers = ['Dense', 'Conv1D', 'Conv2D', 'Conv3D'];
+
+/** Multiplications of the largest matrix product in the forward pass of a batch; 0 for a model without such layers. */
+export function largestProduct({ layers }: LayersModel, batchSize: number): number {
+  const products = layers.flatMap((layer) => {
+    if (!productLayers.includes(layer.getClassName()) || layer.inboundNodes.length === 0) return [];
+    const [, ...shape] = layer.inboundNodes[0].outputTensors[0].shape;
+    const isFirst = layer.getConfig().dataFormat === 'channelsFirst';
+    const positions = (isFirst ? shape.slice(1) : shape.slice(0, -1)).reduce<number>(
+      (size, axis) => size * (axis ?? 1),
+      1,
+    );
+    return [batchSize * positions * layer.weights[0].shape.reduce<number>((size, axis) => size * (axis ?? 1), 1)];
+  });
+  return Math.max(0, ...products);
+}
+
 /** Number of scalars in all weights, with those that other ranks hold. */
 export function parameterCount(model: LayersModel): number {
   const shapes = [...model.weights, ...releasedOf(model)].map(({ shape }): readonly (number | null)[] => shape);

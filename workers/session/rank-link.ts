@@ -14,7 +14,7 @@ import type { Prepared, Seat, SessionLinks } from './preparation/prepare.ts';
 import { runSession } from './session.ts';
 import { AgreedError } from '../member/report.ts';
 import type { Controls } from '../training/controls.ts';
-import { parameterCount } from '../member/weights.ts';
+import { largestProduct, parameterCount } from '../member/weights.ts';
 import { createRequire } from 'node:module';
 import { tf } from '../tensorflow/tf.ts';
 
@@ -194,7 +194,7 @@ export class RankLink {
     this.report.event('print', line, this.report.position);
   }
 
-  private describe({ project, task, backend, model, data, batches, trainer }: Prepared): void {
+  private describe({ project, config, task, backend, model, data, batches, trainer }: Prepared): void {
     this.link.send({
       type: 'described',
       project: { name: project.name, description: project.description },
@@ -202,6 +202,7 @@ export class RankLink {
       ensembleMonitor: task.ensembleMonitor,
       backend: backend.description,
       parameterCount: parameterCount(model),
+      largestProduct: largestProduct(model, config.batchSize),
       totalSteps: trainer.totalSteps,
       samples: { train: batches.length, validation: data.validation?.length ?? 0, test: data.test?.length ?? 0 },
       versions: libraryVersions(),

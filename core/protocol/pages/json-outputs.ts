@@ -41,6 +41,7 @@ export const runLineSchema = z.discriminatedUnion('type', [
         task: z.string(),
         backend: z.string(),
         parameterCount: z.int().describe("of one member's model"),
+        largestProduct: z.int().optional().describe('multiplications of the largest matrix product of a step'),
         totalSteps: z.int().describe('most steps of a rank'),
         ensembleMonitor: z.string().describe('the monitored metric'),
         samples: z.strictObject({ train: z.int(), validation: z.int(), test: z.int() }),

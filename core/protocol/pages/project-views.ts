@@ -110,6 +110,8 @@ export interface RunPreview {
    * hold parts of the model.
    */
   leastRankBytes: number | null;
+  /** What a BLAS would gain, as sentences; null where one is found, nothing is gained, or the model is unknown. */
+  blasAdvice: string | null;
   /** What its processes may do, as phrases; empty if the project is not trusted. */
   grants: string[];
   /**

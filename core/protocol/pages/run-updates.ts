@@ -32,6 +32,8 @@ const runFactsSchema = z.object({
   task: z.string(),
   backend: z.string(),
   parameterCount: z.int(),
+  /** Multiplications of the largest matrix product of a step's forward pass; absent from runs of earlier versions. */
+  largestProduct: z.int().optional(),
   /** Maximum number of steps of a rank. */
   totalSteps: z.int(),
   ensembleMonitor: z.string(),

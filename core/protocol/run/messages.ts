@@ -164,6 +164,8 @@ export const workerMessageSchema = z.discriminatedUnion('type', [
     ensembleMonitor: z.string(),
     backend: z.string(),
     parameterCount: z.int(),
+    /** Multiplications of the largest matrix product of a step's forward pass. */
+    largestProduct: z.int(),
     totalSteps: z.int(),
     samples: z.strictObject({ train: z.int(), validation: z.int(), test: z.int() }),
     versions: z.record(z.string(), z.string()),

@@ -10,6 +10,7 @@ import { withChanges } from '../../../core/protocol/run/settings.ts';
 import { backendOn } from '../../processes/native-build.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { hasKeptOther } from '../../hub/new-record.ts';
+import { adviseBlas } from '../../backends/choose-blas.ts';
 import { foreseeWorkers } from '../../placement/choose-workers.ts';
 import type { Workers } from '../../../core/protocol/run/workers.ts';
 import { placeMembers } from '../../hub/plan-run.ts';
@@ -113,7 +114,7 @@ export interface Previewed {
 export async function previewConfig(hub: Hub, checked: CheckedConfig, about: Previewed): Promise<RunPreview> {
   const { devices } = await hub.devices();
   const freeBytes = await readFreeBytes(about.runFolder);
-  const unknown = { diskBytes: null, durationSeconds: null, leastRankBytes: null };
+  const unknown = { diskBytes: null, durationSeconds: null, leastRankBytes: null, blasAdvice: null };
   const nothing = { plan: [], workers: null, grants: [], ...unknown, commandLine: '' };
   if (checked.config === null) return { config: null, problems: checked.problems, devices, freeBytes, ...nothing };
   const { config } = checked;
@@ -162,7 +163,7 @@ async function forecast(
   projectFolder: string,
   config: RunConfig,
   plan: readonly Placement[],
-): Promise<Pick<RunPreview, 'diskBytes' | 'durationSeconds' | 'leastRankBytes'>> {
+): Promise<Pick<RunPreview, 'diskBytes' | 'durationSeconds' | 'leastRankBytes' | 'blasAdvice'>> {
   const earlier = hub.runs({ projectFolder, limit: comparedRuns });
   const records = await Promise.all(earlier.map(({ folder }) => readRunRecord(folder)));
   const finished = records.find(
@@ -173,6 +174,7 @@ async function forecast(
   const facts = last === undefined ? null : factsOf(await readEvents(last.folder, () => undefined));
   return {
     durationSeconds: finished === undefined ? null : durationSeconds(finished),
+    blasAdvice: await adviseBlas({ config, blas: null }, facts),
     leastRankBytes: facts === null ? null : leastRankBytes({ parameterCount: facts.parameterCount, config }),
     diskBytes: facts === null ? null : forecastRunBytes({ parameterCount: facts.parameterCount, config }),
   };

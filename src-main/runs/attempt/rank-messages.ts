@@ -60,9 +60,10 @@ function fail(recorder: RunRecorder, rank: number, message: WorkerMessage & { ty
 
 /** Records the description of the model. All ranks send the same one, so only the first is recorded. */
 function describe(recorder: RunRecorder, rank: number, message: WorkerMessage & { type: 'described' }): void {
-  const { project, versions, task, backend, parameterCount, totalSteps, ensembleMonitor, samples } = message;
+  const { project, versions, task, backend, parameterCount, largestProduct, totalSteps, ensembleMonitor, samples } =
+    message;
   if (recorder.facts !== null) return;
-  const facts = { task, backend, parameterCount, totalSteps, ensembleMonitor, samples };
+  const facts = { task, backend, parameterCount, largestProduct, totalSteps, ensembleMonitor, samples };
   recorder.described(facts, versions);
   const about = `${project.name}: ${parameterCount} parameters, ${totalSteps} steps, ${backend}.`;
   recorder.event(rank, 'described', about, { data: { ...versions, ...facts } });

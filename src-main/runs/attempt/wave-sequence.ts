@@ -1,3 +1,4 @@
+import { adviseBlas } from '../../backends/choose-blas.ts';
 import { sep } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Channel } from '../../../core/protocol/wire/channel.ts';
@@ -205,8 +206,15 @@ export class WaveSequence {
         await this.#options.begin(await this.#from(point));
         this.#reportDamages(point);
         this.#reportGrant(placements[0].device, folders);
+        if (isFirstStart) await this.#adviseBlas();
       },
     };
+  }
+
+  async #adviseBlas(): Promise<void> {
+    const { recorder } = this.#options;
+    const advice = await adviseBlas(recorder.record, recorder.facts);
+    if (advice !== null) recorder.event(null, 'blas-absent', advice);
   }
 
   /** The wave's part of a process that other runs share; null where its processes train no other run. */

@@ -17,6 +17,7 @@ const preview: RunPreview = {
   durationSeconds: null,
   leastRankBytes: null,
   workers: null,
+  blasAdvice: null,
   commandLine: '',
 };
 

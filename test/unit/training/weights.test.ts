@@ -1,7 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { tf } from '../../../workers/tensorflow/tf.ts';
-import { parameterCount, readWeights, weightNames, writeWeights } from '../../../workers/member/weights.ts';
+import {
+  largestProduct,
+  parameterCount,
+  readWeights,
+  weightNames,
+  writeWeights,
+} from '../../../workers/member/weights.ts';
 
 beforeAll(async () => void (await startBackend('cpu')));
 
@@ -112,5 +118,22 @@ describe('weights of a model', () => {
     expect(() => writeWeights(convolutional(), weights, 'x')).toThrow(
       'it has "batch_normalization_0/gamma", which the model lacks',
     );
+  });
+});
+
+describe('the largest product of a model', () => {
+  it('is that of a dense layer, or of a convolution with all its positions', () => {
+    // 5 samples, 2 inputs, 4 units; 5 · 4 · 3; 5 · 3 · 1
+    expect(largestProduct(mlp(), 5)).toBe(5 * 4 * 3);
+    const convolved = tf.sequential({
+      layers: [
+        tf.layers.conv2d({ filters: 6, kernelSize: 3, strides: 2, padding: 'same', inputShape: [8, 8, 2] }),
+        tf.layers.flatten(),
+        tf.layers.dense({ units: 2 }),
+      ],
+    });
+    // 5 samples, 4 x 4 positions, 3 x 3 x 2 inputs, 6 filters
+    expect(largestProduct(convolved, 5)).toBe(5 * 16 * 18 * 6);
+    expect(largestProduct(tf.sequential({ layers: [tf.layers.flatten({ inputShape: [2, 2] })] }), 5)).toBe(0);
   });
 });

@@ -199,3 +199,9 @@ it('a process reads the packages of Tutti where they really lie, which nobody ne
   expect(grant.read).toContain(realpathSync(appFile('node_modules')));
   expect(describeGrant(grant)[0]).toBe('reads Tutti');
 });
+
+it('lets workers read what was set up in the home: TensorFlow, WebGPU and OpenBLAS', () => {
+  const { tensorflow, webgpu, blas } = homePaths();
+  for (const folder of [tensorflow, webgpu, blas]) mkdirSync(folder, { recursive: true });
+  expect(grantFor({ project: null }).read).toEqual(expect.arrayContaining([tensorflow, webgpu, blas]));
+});
