@@ -19,6 +19,7 @@ export const dataFormats = [
   { name: 'TSV', endings: ['tsv'], holds: 'table', isSentByPages: true },
   { name: 'Excel', endings: ['xlsx', 'xlsm'], holds: 'table', isSentByPages: true },
   { name: 'JSON lines', endings: ['jsonl', 'ndjson'], holds: 'table', isSentByPages: true },
+  { name: 'JSON', endings: ['json'], holds: 'table', isSentByPages: true },
   { name: 'Parquet', endings: ['parquet'], holds: 'table', isSentByPages: false },
   { name: 'Arrow', endings: ['arrow', 'feather'], holds: 'table', isSentByPages: false },
   { name: 'lines', endings: ['txt'], holds: 'text', isSentByPages: true },

@@ -36,7 +36,11 @@ export function findFindings(
   table: ProfiledTable,
   { asked, ofTimes }: Record<'asked' | 'ofTimes', readonly Finding[]>,
 ): Finding[] {
-  const ofColumns = table.columns.flatMap((column, i) => findColumnFindings(column, table.values[i], table.reading));
+  const isAsked = ({ kind, column }: Finding): boolean =>
+    asked.some((own) => own.kind === kind && own.column === column);
+  const ofColumns = table.columns
+    .flatMap((column, i) => findColumnFindings(column, table.values[i], table.reading))
+    .filter((finding) => !isAsked(finding));
   // Steps that are counted are a time.
   const areTimes = (name: string | null): boolean =>
     ofTimes.some(({ kind, column }) => kind === 'time' && column === name);

@@ -6,12 +6,15 @@ import { decodeUtf8, encodeUtf8, textDecoder } from './host.ts';
  */
 
 const marks = [
+  // In front of UTF-16, whose mark is the beginning of this one.
+  { encoding: 'utf-32le', bytes: [0xff, 0xfe, 0, 0] },
+  { encoding: 'utf-32be', bytes: [0, 0, 0xfe, 0xff] },
   { encoding: 'utf-8', bytes: [0xef, 0xbb, 0xbf] },
   { encoding: 'utf-16le', bytes: [0xff, 0xfe] },
   { encoding: 'utf-16be', bytes: [0xfe, 0xff] },
 ] as const;
 /** The most bytes that a mark has. */
-export const mostMarkBytes = 3;
+export const mostMarkBytes = 4;
 const lineFeed = 0x0a;
 const utf8Remedy = 'Save the file as UTF-8';
 const checkedBytes = 2 ** 20;
@@ -74,13 +77,18 @@ export function pieceDecoder(encoding: string, file: string): (piece: Uint8Array
   };
 }
 
+/** Names that Python and others give to encodings that the web calls otherwise. */
+const otherNames: Readonly<Record<string, string>> = { 'mac-roman': 'macintosh', macroman: 'macintosh' };
+
 function decoderOf(encoding: string, file: string): ReturnType<typeof textDecoder> {
+  if (/^utf[-_]?32/i.test(encoding)) throw new Error(`${file} is text in UTF-32, which is not read. ${utf8Remedy}.`);
+  const name = encoding.toLowerCase().replaceAll('_', '-');
   try {
-    return textDecoder(encoding);
+    return textDecoder(otherNames[name] ?? encoding);
   } catch (error) {
     throw new Error(
       `${file}: the encoding ${JSON.stringify(encoding)} is not known. Examples are utf-8, utf-16le, ` +
-        'windows-1252, iso-8859-2, shift_jis.',
+        'windows-1252, iso-8859-2, macintosh, shift_jis.',
       { cause: error },
     );
   }
@@ -108,11 +116,25 @@ export function requireText(
   const naming = (example: string): string =>
     encoding === undefined ? `${utf8Remedy}.` : `${utf8Remedy}, or name its encoding (encoding: '${example}').`;
   if (lines[at] === 0) {
+    if (isLikeUtf32(lines)) decoderOf('utf-32', file);
     const cause = 'as in UTF-16 without a mark at the beginning';
     throw new Error(`${place}: byte ${position} of the line is 0, ${cause}. ${naming('utf-16le')}`);
   }
   const byte = lines[at].toString(16).toUpperCase();
   throw new Error(`${place}: byte ${position} of the line is 0x${byte}, which is not UTF-8. ${naming('windows-1252')}`);
+}
+
+/**
+ * Whether bytes without a mark are text in UTF-32: of each four, the highest one is 0, and the next one at most 16, as
+ * no character is beyond U+10FFFF.
+ */
+export function isLikeUtf32(bytes: Uint8Array): boolean {
+  const length = Math.min(bytes.length - (bytes.length % 4), 1000);
+  const areLike = (highest: number, next: number): boolean => {
+    for (let at = 0; at < length; at += 4) if (bytes[at + highest] !== 0 || bytes[at + next] > 16) return false;
+    return length > 0;
+  };
+  return areLike(3, 2) || areLike(0, 1);
 }
 
 /** Whether bytes are UTF-8, in parts that end between characters. */

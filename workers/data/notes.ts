@@ -44,7 +44,7 @@ export interface Doubt extends Omit<Finding, 'level'> {
   remedy: string;
 }
 
-/** The questions about a file that is only inspected, and the function that is told what is done. */
+/** The questions about a file that is only inspected with what was assumed, and the function that is told what is done. */
 interface Inspection {
   questions: Finding[];
   tell: (doing: string) => void;
@@ -75,6 +75,13 @@ export function refuseDoubts(title: string, doubts: readonly Doubt[]): void {
   for (const { kind, column, message, choices, option } of doubts) {
     inspection.questions.push({ level: 'question', kind, column, message, choices, option });
   }
+}
+
+/** Tells what was assumed of a file, and is probably right. While it is only inspected, that is a finding. */
+export function noteAssumed(finding: Omit<Finding, 'level' | 'choices'>): void {
+  const inspection = inspected.getStore();
+  if (inspection === undefined) noteData(finding.message);
+  else inspection.questions.push({ level: 'note', choices: null, ...finding });
 }
 
 /**

@@ -14,7 +14,7 @@ export function addData(program: Command): void {
       .description('show what is in a file of data: how it is read, each column, and what to decide before training')
       .argument(
         '<path>',
-        'a folder of images, or a table: .csv, .tsv, .xlsx, .jsonl, .parquet, .arrow, or other delimited text; also .gz, or alone in a .zip',
+        'a folder of images, or a table: .csv, .tsv, .xlsx, .json, .jsonl, .parquet, .arrow, or other delimited text; also .gz, or alone in a .zip',
       ),
   )
     .option('--target <column>', 'the column to predict (default: proposed; repeatable)', collect, [] as string[])

@@ -12,6 +12,7 @@ describe('formats of files with samples', () => {
     ['houses.csv', 'CSV'],
     ['a.b/My Rows.TSV', 'TSV'],
     ['x.ndjson', 'JSON lines'],
+    ['x.json', 'JSON'],
     ['x.feather', 'Arrow'],
     ['reviews.txt', 'lines'],
     ['x.npy', 'NumPy array'],
@@ -51,6 +52,7 @@ describe('formats of files with samples', () => {
       'xlsm',
       'jsonl',
       'ndjson',
+      'json',
       'txt',
       'npy',
     ]);

@@ -28,11 +28,25 @@ describe("a user's text file", () => {
       'f.json, line 1: byte 2 of the line is 0, as in UTF-16 without a mark at the beginning. Save the file as UTF-8.',
     );
     expect(() => decodeText(utf16('ab').subarray(0, 5), 'f.json')).toThrow('f.json is not whole text in utf-16le.');
+    for (const mark of ['', '\uFEFF']) {
+      const utf32 = new Uint8Array(
+        Uint32Array.from(Array.from(mark + text, (sign) => sign.codePointAt(0) ?? 0)).buffer,
+      );
+      expect(() => decodeText(utf32, 'f.json')).toThrow(
+        'f.json is text in UTF-32, which is not read. Save the file as UTF-8.',
+      );
+      expect(() => decodeText(Buffer.from(utf32).swap32(), 'f.json')).toThrow('is text in UTF-32');
+    }
     // Where an encoding can be named, the remedy says so.
     expect(() => asUtf8(latin, 'f.csv', { encoding: null })).toThrow(
       "or name its encoding (encoding: 'windows-1252').",
     );
     expect(Buffer.from(asUtf8(latin, 'f.csv', { encoding: 'windows-1252' }).text).toString()).toContain('Zürich');
+    // In Mac OS Roman, which Python calls mac_roman, ü is 0x9F.
+    const mac = Buffer.from('Z\x9Frich', 'latin1');
+    for (const encoding of ['macintosh', 'mac_roman', 'mac-roman']) {
+      expect(Buffer.from(asUtf8(mac, 'f.csv', { encoding }).text).toString()).toBe('Zürich');
+    }
   });
 
   it('is checked as Node checks it, in parts of a mebibyte', () => {

@@ -209,7 +209,14 @@ describe('what a reading for training would refuse is a question', () => {
     const { findings, columns } = await profileOf(bytes);
     expect(spelt(findings[0])).toBe('question encoding');
     expect(findings[0].option).toBe(`encoding: '${encoding}'`);
+    expect(findings[0].choices).toContain('macintosh');
     expect(columns[0].examples).toEqual(['Bern', 'Zürich']);
+  });
+
+  it('no text in UTF-32, which is refused', async () => {
+    const text = csv('city,x', 20, (i) => `${i % 2 ? 'Zürich' : 'Bern'},${mixed(i)}`);
+    const signs = Uint32Array.from(text, (sign) => sign.codePointAt(0) ?? 0);
+    await expect(profileOf(Buffer.from(signs.buffer))).rejects.toThrow('d.csv is text in UTF-32, which is not read.');
   });
 });
 

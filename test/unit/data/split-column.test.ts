@@ -93,6 +93,12 @@ describe('tableSplits by a column that names the splits', () => {
     ],
     ['an empty cell', ten.replace('dev', ''), {}, 'Column "part" of d.csv has no value in row 8.'],
     [
+      'empty cells',
+      ten.replace('TEST', '').replace('holdout', ''),
+      {},
+      'Column "part" of d.csv has no value in 2 of 10 rows, first in row 9.',
+    ],
+    [
       'no test rows',
       ten.replace('TEST', 'val').replace('holdout', 'val'),
       {},

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { withNotes } from '../../../workers/data/notes.ts';
 import { parseTable, type ReadTableOptions } from '../../../workers/data/tables/read-table.ts';
 import type { Table } from '../../../workers/data/tables/table.ts';
 
@@ -40,7 +41,10 @@ describe('numbers', () => {
     expect(columnsOf(await parse(text, { decimal: { x: '.' } })).x.values).toEqual([1234, 5678]);
     expect(columnsOf(await parse('x;z;y\n1,234;0,5;a\n5,678;1;b\n')).x.values).toEqual([1.234, 5.678]);
     expect(columnsOf(await parse('x;z;y\n1,234;0.5;a\n5,678;1;b\n')).x.values).toEqual([1234, 5678]);
-    await expect(parse('x;z;y\n1.234;0,5;a\n5.678;1;b\n')).rejects.toThrow('"1.234" is 1.234');
+    const { result, notes } = await withNotes(() => parse('x;z;y\n1.234;0,5;a\n5.678;1;b\n'));
+    expect(columnsOf(result).x.values).toEqual([1234, 5678]);
+    expect(notes).toContain('"1.234" of "x" is 1234: other columns have a decimal comma.');
+    await expect(parse('x;z;v;y\n1.234;0,5;0.5;a\n5.678;1;1;b\n')).rejects.toThrow('other columns have both');
     await expect(parse('x;y\n1.5;a\n2.5;b\n', { decimal: ',' })).rejects.toThrow('with a decimal comma');
     const whole = columnsOf(await parse('x;rooms;price\n1,5;3;€ 7\n2,5;4;€ 1.200\n', { decimal: ',' }));
     expect([whole.x, whole.rooms, whole.price].map(({ values }) => [...values])).toEqual([

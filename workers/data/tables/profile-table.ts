@@ -15,7 +15,7 @@ import {
 import { describeTimes, zoneOf } from '../../../core/preprocessing/time-findings.ts';
 import { dataFormatOf } from '../../../core/preprocessing/data-formats.ts';
 import type { InspectProgress } from '../../../core/protocol/run/inspect-task.ts';
-import { isNamedUtf8, markOf } from '../../../core/text/text-encoding.ts';
+import { isLikeUtf32, isNamedUtf8, markOf } from '../../../core/text/text-encoding.ts';
 import { withQuestions } from '../notes.ts';
 import type { Cells, RawTable } from './cells.ts';
 import { placeOfColumn, readCell, typedColumn } from './columns.ts';
@@ -53,7 +53,7 @@ const mostMisfits = 5;
 const mostSampleBytes = 2 ** 22;
 /** The encoding of text that is not UTF-8, by far the most frequent one in files of Excel. */
 const usualOtherEncoding = 'windows-1252';
-const otherEncodings = ['iso-8859-2', 'windows-1251', 'shift_jis', 'gb18030'];
+const otherEncodings = ['iso-8859-2', 'windows-1251', 'macintosh', 'shift_jis', 'gb18030'];
 
 /**
  * What is in a table's file: read as {@link understandTable} reads it for training, apart from what would be refused.
@@ -149,9 +149,9 @@ function encodingOf(
     const choices = null;
     return { encoding, question: [{ level: 'warning', kind: 'encoding', column: null, message, choices, option }] };
   }
-  if (encoding !== undefined || markOf(bytes) !== null || isBinary(file) || isWorkbook(bytes) || isUtf8(bytes)) {
-    return { encoding, question: [] };
-  }
+  // What is refused in any encoding is no question.
+  const isDecided = isBinary(file) || isWorkbook(bytes) || isUtf8(bytes) || isLikeUtf32(bytes);
+  if (encoding !== undefined || markOf(bytes) !== null || isDecided) return { encoding, question: [] };
   const assumed = bytes.subarray(0, 1000).includes(0) ? 'utf-16le' : usualOtherEncoding;
   const message =
     `${basename(file)} is not UTF-8, and no mark at its beginning says its encoding. It is read as ${assumed}: look ` +

@@ -17,7 +17,6 @@ const mostColumns = 10_000;
 /** A `Set` of V8 holds no more. */
 const mostRows = 2 ** 24;
 const mostCells = 2 ** 28;
-const lineFeed = 0x0a;
 
 /** @throws Error if a table is larger than what is read at once */
 export function checkSize(source: string, rows: number, columns: number): void {
@@ -61,7 +60,7 @@ export function parseDelimited(
 }
 
 /** Tells every percent how much was read, in bytes. @returns how much was told last */
-function tellRead(read: number, told: number, all: number): number {
+export function tellRead(read: number, told: number, all: number): number {
   if (read - told < all / 100) return told;
   tellDoing(`${Math.floor((100 * read) / all)} % read`);
   return read;
@@ -166,53 +165,6 @@ function placeOfRow(source: string, visitRow: (visit: (row: Row) => void) => voi
     if (!isEmptyRow(fields) && row++ === wanted) found = place();
   });
   return found;
-}
-
-/** Reads one JSON object a line. A column is missing in rows that lack its key. */
-export function parseJsonLines(text: Buffer, source: string, isMissing: IsMissing, linesBefore = 0): RawTable {
-  const columns = new Map<string, RawColumn>();
-  const lines: number[] = [];
-  let lineNumber = linesBefore;
-  let told = 0;
-  for (let start = 0, end = 0; start < text.length; start = end) {
-    end = text.indexOf(lineFeed, start) + 1 || text.length;
-    const line = text.toString('utf8', start, end);
-    lineNumber++;
-    if (line.trim() === '') continue;
-    const place = `${source}, line ${lineNumber}`;
-    for (const [name, value] of Object.entries(parseObject(line, place))) {
-      let column = columns.get(name);
-      if (column === undefined) columns.set(name, (column = emptyColumn(name)));
-      while (column.cells.length < lines.length) addCell(column, null, isMissing);
-      addCell(column, plainCell(value, name, place), isMissing);
-    }
-    lines.push(lineNumber);
-    told = tellRead(end, told, text.length);
-    checkSize(source, lines.length, columns.size);
-  }
-  for (const column of columns.values()) while (column.cells.length < lines.length) addCell(column, null, isMissing);
-  const placeOf = (row: number) => `${source}, line ${lines[row]}`;
-  return { source, columns: [...columns.values()], length: lines.length, hasNames: true, placeOf };
-}
-
-function parseObject(line: string, place: string): Record<string, unknown> {
-  let value: unknown = null;
-  try {
-    value = JSON.parse(line);
-  } catch (error) {
-    throw new Error(`${place}: it is not JSON. Give one object a line.`, { cause: error });
-  }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw new Error(`${place}: it is not an object. Give one object a line, with the columns' names as keys.`);
-}
-
-function plainCell(value: unknown, name: string, place: string): Cell {
-  if (typeof value === 'string') return value;
-  if (value === null || typeof value === 'number' || typeof value === 'boolean') return value;
-  throw new Error(
-    `${place}: "${name}" holds a list or an object. A cell is a number, a text, true, false or null: give each ` +
-      'part a column.',
-  );
 }
 
 /**

@@ -13,7 +13,8 @@ import {
 } from '../../../core/text/text-encoding.ts';
 import { addCell, Cells, emptyColumn, type IsMissing, type RawTable } from './cells.ts';
 import { delimitedBlocks } from './delimited-blocks.ts';
-import { parseDelimited, parseJsonLines } from './raw-table.ts';
+import { parseJson, parseJsonLines } from './json-rows.ts';
+import { parseDelimited } from './raw-table.ts';
 import type { ChosenColumn } from './reading/choose-columns.ts';
 import type { FileReading } from './reading/describe-reading.ts';
 import { beginningOf, bytesAhead, type DelimitedOptions } from './reading/table-beginning.ts';
@@ -104,6 +105,12 @@ const readers: Record<TableFormat, TableReader> = {
       return { ...binary, ...decoded, raw: parseJsonLines(text, file, isMissing) };
     },
     blocks: (file, options) => jsonBlocks(file, options.isMissing, textPieces(file, options, false)),
+  },
+  JSON: {
+    parse(bytes, file, isMissing, options) {
+      const { text, ...decoded } = decodedText(bytes, file, options);
+      return { ...binary, ...decoded, raw: parseJson(text, file, isMissing) };
+    },
   },
   Parquet: {
     async parse(bytes, file, isMissing) {
@@ -286,7 +293,8 @@ function bytesDecoder(encoding: string, file: string): (piece: Buffer | null) =>
  * @param most bytes
  */
 export async function firstRows(file: string, most: number): Promise<Buffer | null> {
-  const isPlainText = ![readers.Excel, readers.Parquet, readers.Arrow].includes(readerOf(file)) && !isPacked(file);
+  const isPlainText =
+    ![readers.Excel, readers.JSON, readers.Parquet, readers.Arrow].includes(readerOf(file)) && !isPacked(file);
   if (!isPlainText || (await stat(file)).size < 2 * most) return null;
   const text = await readBeginning(file, most);
   if ((markOf(text)?.encoding ?? 'utf-8') !== 'utf-8' || text.includes(0)) return null;

@@ -11,7 +11,7 @@ import {
   type RowCounts,
   type RowSplits,
 } from '../assign-rows.ts';
-import { missingAt, missingTexts } from '../preprocessing/missing.ts';
+import { missingAt, missingRows, missingTexts } from '../preprocessing/missing.ts';
 import { noteData, throwProblems } from '../notes.ts';
 import { fitColumn, tableFeatures, whyUnfit } from '../preprocessing/table-features.ts';
 import { fitTexts, textIds, textInputs, type TextColumnOptions } from '../preprocessing/text-columns.ts';
@@ -217,8 +217,8 @@ function missingTarget(table: Table, column: Column, row: number, isTarget: bool
       ? `, or missing: { ${name}: 'mask', ... } to learn from the other targets of such rows`
       : '';
   return (
-    `Column ${name} of ${table.name} has no value in row ${row + 1}. Targets, weights, groups, times and splits ` +
-    `cannot be imputed: choose missing: { ${name}: 'drop', ... }${masks}.${missingTexts(table, column)}`
+    `Column ${name} of ${table.name} has no value in ${missingRows(column, row)}. Targets, weights, groups, times ` +
+    `and splits cannot be imputed: choose missing: { ${name}: 'drop', ... }${masks}.${missingTexts(table, column)}`
   );
 }
 

@@ -11,7 +11,7 @@ import {
   whyWrong,
   wrongRemedy,
 } from '../columns.ts';
-import { type Doubt, refuseDoubts, tellDoing } from '../../notes.ts';
+import { type Doubt, noteAssumed, refuseDoubts, tellDoing } from '../../notes.ts';
 import { fittingDateFormats, mostlyDates, parseDate } from './dates.ts';
 import { decimalShownBy, fittingNumberFormats, mostlyNumbers, parseNumber } from './numbers.ts';
 
@@ -114,16 +114,29 @@ class ColumnChooser {
     const shown = this.#decimals();
     // A column of plain numbers is no riddle unless other columns have decimal commas.
     if (usual === null && !shown.has(',')) return { type: 'number', ...plainFormat };
-    const decided = formats.filter((format) => shown.size === 1 && format !== null && shown.has(format.decimal));
-    if (usual !== null && decided.length === 1) return { type: 'number', numberFormat: decided[0], dateFormat: null };
+    const decided = formats.filter((format) => shown.size === 1 && shown.has(format?.decimal ?? '.'));
     const row = this.#rowOf(index, (text) => parseNumber(text, formats[0]) !== parseNumber(text, formats[1]));
     const text = String(this.#cells(index).at(row));
+    const { name } = this.#table.columns[index];
+    if (decided.length === 1) {
+      const [numberFormat] = decided;
+      const decimal = numberFormat?.decimal ?? '.';
+      const message =
+        `${JSON.stringify(text)} of ${JSON.stringify(name)} is ${parseNumber(text, numberFormat)}: other columns have a ` +
+        `decimal ${decimal === ',' ? 'comma' : 'point'}.`;
+      noteAssumed({
+        kind: 'number-format',
+        column: name,
+        message,
+        option: `decimal: { ${keyOf(name)}: '${decimal}' }`,
+      });
+      return { type: 'number', numberFormat, dateFormat: null };
+    }
     const values = formats.map((format) => `${parseNumber(text, format)} (decimal: '${format?.decimal ?? '.'}')`);
     const message =
       `${placeOfColumn(this.#table, index, row)}: ${JSON.stringify(text)} is ${values.join(' or ')}, and ` +
       `${shown.size > 1 ? 'other columns have both' : 'nothing else in the file decides'}.`;
     const remedy = "Say which: readTable(file, { decimal: ',' }).";
-    const { name } = this.#table.columns[index];
     const option = `decimal: { ${keyOf(name)}: '${formats[0]?.decimal ?? '.'}' }`;
     const choices = formats.map((format) => format?.decimal ?? '.');
     const doubt: Doubt = { kind: 'number-format', column: name, message, remedy, choices, option };
