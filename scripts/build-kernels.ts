@@ -30,6 +30,8 @@ const common = [
   '--runtime',
   'stub',
   '--importMemory',
+  '--maximumMemory',
+  '65536',
   '--noExportMemory',
 ];
 const scratch = await mkdtemp(join(folder, '.build-'));

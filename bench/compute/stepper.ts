@@ -16,7 +16,11 @@ import { cases as networks, type TrainingCase } from './networks.ts';
  * memory in use. Started by `bench/compute/steppers.ts` with a BLAS as JSON, or `null`.
  */
 
-const backend = await startBackend('wasm', { blas: blasSchema.nullable().parse(JSON.parse(process.argv[2])) });
+const [, , blas, threads = '1'] = process.argv;
+const backend = await startBackend('wasm', {
+  blas: blasSchema.nullable().parse(JSON.parse(blas)),
+  threads: Number(threads),
+});
 const cases: Record<string, TrainingCase> = { ...networks, ...layerCases };
 const trainees = new Map<string, Trainee[]>();
 

@@ -16,6 +16,7 @@ const workerEntries = [
   'fingerprint',
   'guard',
   'inspect',
+  'kernel-thread',
   'list-adapters',
   'map-pool',
   'measure-workers',

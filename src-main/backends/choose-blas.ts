@@ -14,8 +14,15 @@ import { type BlasSurvey, fastestBlas, findOnThisSystem, knownSurvey, readSurvey
 const leastSpeedup = 1.2;
 
 /**
+ * How much faster two threads multiply than one. A BLAS computes in one thread, because the bits of its results depend on
+ * their number.
+ */
+const speedupOfTwo = 1.6;
+
+/**
  * Chooses the BLAS for all ranks of a run; null for Tutti's kernels. The hub chooses once and records it in `run.json`,
  * since the last bits of results depend on it.
+ * @param threads of each worker
  * @throws Error if the configuration requires a BLAS and none can be used
  */
 export async function chooseBlas(
@@ -25,6 +32,7 @@ export async function chooseBlas(
     determinism = 'relaxed',
   }: Pick<RunConfig, 'blas' | 'backend'> & Partial<Pick<RunConfig, 'determinism'>>,
   survey: () => Promise<BlasSurvey> = readSurvey,
+  threads = 1,
 ): Promise<Blas | null> {
   if (blas === 'off' || determinism === 'deterministic' || (backend !== 'auto' && backend !== 'wasm')) return null;
   const measured = await survey();
@@ -34,7 +42,8 @@ export async function chooseBlas(
     return fastest.blas;
   }
   const ownGflops = measured.own.kind === 'measured' ? measured.own.gflops : 0;
-  return fastest !== null && fastest.gflops >= leastSpeedup * ownGflops ? fastest.blas : null;
+  const ofThreads = ownGflops * speedupOfTwo ** Math.log2(threads);
+  return fastest !== null && fastest.gflops >= leastSpeedup * ofThreads ? fastest.blas : null;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { pipelinePlace } from '../../core/pipeline/schedule.ts';
 import type { Device, Placement } from '../../core/protocol/machine/devices.ts';
+import type { RunConfig } from '../../core/protocol/run/config.ts';
 import type { RankCount } from '../../core/protocol/run/strategies/ranks-and-members.ts';
 
 type PlacementRequest = {
@@ -15,7 +16,12 @@ type PlacementRequest = {
   isStacked?: boolean;
   /** Ranks that share the layers of one model (S); default: 1. They get different devices. */
   stages?: number;
+  /** Threads of each worker (default: 1); `auto`: the cores that no worker of its wave has, shared equally. */
+  threads?: RunConfig['threads'];
 };
+
+/** With more threads, the parts of a kernel become too small. */
+const mostAutomaticThreads = 8;
 
 /**
  * Places worker w = floor(r / k) of rank r on device w mod D, and with `waves` in wave floor(w / D). With fewer workers
@@ -23,15 +29,31 @@ type PlacementRequest = {
  * is worker member · S + stage.
  */
 export function planPlacement(request: PlacementRequest): Placement[] {
-  const { ranks, devices, placement, membersPerWorker = 1, stages = 1 } = request;
+  const { ranks, devices, placement, membersPerWorker = 1, stages = 1, threads = 1 } = request;
   const { isStacked = membersPerWorker > 1 } = request;
   if (devices.length === 0) throw new Error(`Placing ${ranks} ranks needs at least one device. Select one.`);
-  return Array.from({ length: ranks }, (_, rank) => {
+  const plan = Array.from({ length: ranks }, (_, rank): Placement => {
     const { member, stage } = pipelinePlace(rank, ranks, stages);
     const worker = stages === 1 ? Math.floor(rank / membersPerWorker) : member * stages + stage;
     const wave = placement === 'waves' ? Math.floor(worker / devices.length) : 0;
     const place = { rank, wave, device: devices[worker % devices.length] };
     return isStacked ? { ...place, stack: worker } : place;
+  });
+  return withThreads(plan, devices, threads);
+}
+
+function withThreads(plan: Placement[], devices: readonly Device[], wanted: RunConfig['threads']): Placement[] {
+  const isOnCores = devices.every(({ kind }) => kind === 'cpu');
+  const threadsIn = (wave: number): number => {
+    if (wanted !== 'auto') return wanted;
+    const workers = new Set(
+      plan.filter((other) => other.wave === wave).map(({ rank, stack }) => stack ?? `rank ${rank}`),
+    );
+    return Math.min(mostAutomaticThreads, Math.floor(devices.length / workers.size));
+  };
+  return plan.map((place) => {
+    const threads = isOnCores ? threadsIn(place.wave) : 1;
+    return threads > 1 ? { ...place, threads } : place;
   });
 }
 
@@ -45,7 +67,13 @@ export function describePlan(plan: readonly Placement[]): string[] {
   const table = [...places.values()].map((placements) => {
     const [{ wave, device }] = placements;
     const ranks = describeRanks(placements);
-    const columns = [device.id, device.name, `${placements.length === 1 ? 'rank' : 'ranks'} ${ranks}`];
+    const { threads } = placements[0];
+    const each = placements.length === 1 ? '' : ' each';
+    const columns = [
+      device.id,
+      device.name,
+      `${placements.length === 1 ? 'rank' : 'ranks'} ${ranks}${threads === undefined ? '' : `, ${threads} threads${each}`}`,
+    ];
     return waveCount === 1 ? columns : [`wave ${wave + 1} of ${waveCount}`, ...columns];
   });
   return alignColumns(table);

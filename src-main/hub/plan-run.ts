@@ -64,7 +64,7 @@ export async function planRun(
   const config = { ...requested, backend: backendOn(devices[0], requested.backend) };
   const apart = placeOn(devices, config);
   refuseCombinations(config, apart, project);
-  const blas = await chooseBlas(config);
+  const blas = await chooseBlas(config, undefined, apart[0].threads);
   const { projectFolder } = request;
   const isChosen = config.membersPerDevice === 'auto';
   const workers = isChosen ? await chooseWorkers({ projectFolder, config, blas, plan: apart }) : undefined;
@@ -100,10 +100,13 @@ export async function placeMembers(
 }
 
 function placeOn(devices: readonly Device[], config: RunConfig, workers?: Workers): Placement[] {
-  const { members: ranks, placement, membersPerDevice } = config;
+  const { members: ranks, placement, membersPerDevice, backend } = config;
   // Numbers that do not fit are refused with the other conflicts, which need a plan.
   const stages = Number.isInteger(memberCountOf(config)) ? stagesOf(config) : 1;
-  const request = { ranks, devices, placement, stages };
+  // The cores of several nodes cannot be shared out as one number.
+  const threads = config.threads === 'auto' && devices[0].node !== undefined ? 1 : config.threads;
+  const usesThreads = backend === 'auto' || backend === 'wasm';
+  const request = { ranks, devices, placement, stages, threads: usesThreads ? threads : 1 };
   if (membersPerDevice !== 'auto') return planPlacement({ ...request, membersPerWorker: membersPerDevice });
   const isStacked = whyNotStacked({ ...config, backend: backendOn(devices[0], config.backend) }) === null;
   return planPlacement({ ...request, isStacked, membersPerWorker: isStacked ? workers?.members : 1 });

@@ -128,7 +128,9 @@ export function workerCommand(
  * collection threads displace the training of other ranks (two members took 7 % longer). If cores are free, the system
  * distributes ranks better.
  */
-export function coreOf({ device }: Placement, wave: readonly Placement[]): number | null {
+export function coreOf({ device, threads }: Placement, wave: readonly Placement[]): number | null {
+  // All its threads would share the core.
+  if (threads !== undefined) return null;
   const occupied = new Set(wave.filter((placement) => placement.device.kind === 'cpu').map(coreIndex));
   return device.kind === 'cpu' && occupied.size === cpus().length && canBind() ? device.index : null;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RunConfigInput } from '../../core/protocol/run/config.ts';
+import { samples } from '../samples/samples.ts';
 import { mergedMetrics, metricValues, readCheckpointRecord, train, useHub } from './harness.ts';
 
 const { hub } = useHub();
@@ -36,5 +37,20 @@ describe('one process equals N processes', () => {
       metricValues(ensemble.folder, 'train/member_1_loss'),
     );
     expect(metricValues(single.folder, 'val/ens_nll')).toEqual(metricValues(ensemble.folder, 'val/member_1_nll'));
+  });
+});
+
+describe('threads', () => {
+  it('change no bit, in processes whose project may start no thread itself', async () => {
+    process.env.TUTTI_DATA = samples;
+    const run: RunConfigInput = { members: 1, devices: 'cpu:0', maxEpochs: 1, seed: 5 };
+    const alone = await train(hub(), 'cnn', { ...run, threads: 1 });
+    const shared = await train(hub(), 'cnn', { ...run, threads: 3 });
+    expect([alone, shared].map(({ record }) => [record.status, record.plan[0].threads])).toEqual([
+      ['finished', undefined],
+      ['finished', 3],
+    ]);
+    expect(await mergedMetrics(shared.folder)).toEqual(await mergedMetrics(alone.folder));
+    expect(finalHash(shared.folder, 0)).toBe(finalHash(alone.folder, 0));
   });
 });

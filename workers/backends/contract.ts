@@ -19,6 +19,8 @@ export interface BackendOptions {
   /** The system's BLAS for matrix products; null: Tutti's own kernels. */
   blas?: Blas | null;
   determinism?: RunConfig['determinism'];
+  /** Threads that share large kernels. Results have the same bits with any number. */
+  threads?: number;
 }
 
 /**

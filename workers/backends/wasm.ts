@@ -1,14 +1,17 @@
-import { type BackendWasm, setThreadsCount } from '@tensorflow/tfjs-backend-wasm';
+import { readFile } from 'node:fs/promises';
+import { type BackendWasm, setThreadsCount, setWasmPaths } from '@tensorflow/tfjs-backend-wasm';
 import { type Tensor, tf } from '../tensorflow/tf.ts';
 import type { Backend, BackendOptions } from './contract.ts';
 import { loadBlas } from './blas/system-blas.ts';
 import { createBlasProducts, createProducts } from './wasm/gemm.ts';
 import { activateInLayers, denseInLayers, isInNestedGradient, normalizeInLayers } from './wasm/fused-layers.ts';
 import { registerGradients } from './wasm/gradients.ts';
-import { type Determinism, loadKernels } from './wasm/kernel-module.ts';
+import { loadKernels } from './wasm/kernel-module.ts';
 import { TensorMemory } from './wasm/memory/tensor-memory.ts';
 import { registerUpdateKernels } from './wasm/kernels/updates.ts';
-import { createWideKernels } from './wasm/wide-gemm.ts';
+import { chooseWideKernels, joinProducts } from './wasm/wide-gemm.ts';
+import { KernelThreads } from './wasm/threads/kernel-threads.ts';
+import { withSharedMemory } from './wasm/threads/shared-memory.ts';
 import { correctVolumes } from './volumes.ts';
 import type { KernelFunc, NamedAttrMap, NamedTensorInfoMap, TensorInfo } from '@tensorflow/tfjs-core';
 import type { Kernel, WasmRuntime } from './wasm/kernel.ts';
@@ -30,22 +33,37 @@ import { runSequence, type SequenceCall } from './wasm/recurrent/run-sequence.ts
 import { activationCodes, type CellKind } from './wasm/recurrent/sequence.ts';
 
 /**
- * tfjs's WebAssembly backend on one core, with Tutti's kernels in its memory: the default, which needs only npm
- * packages.
- * @throws Error if the processor has no WebAssembly SIMD, or the BLAS cannot be loaded
+ * tfjs's WebAssembly backend, with Tutti's kernels in its memory: the default, which needs only npm packages.
+ * @throws Error if the processor has no WebAssembly SIMD, or the BLAS or a thread cannot be started
  */
-export async function start({ determinism: wanted = 'relaxed', blas = null }: BackendOptions = {}): Promise<Backend> {
+export async function start({
+  determinism: wanted = 'relaxed',
+  blas = null,
+  threads: wantedThreads = 1,
+}: BackendOptions = {}): Promise<Backend> {
+  // tfjs's own threads do not start in Node.
   setThreadsCount(1);
+  const threads = process.permission?.has('worker') === false ? 1 : wantedThreads;
+  if (threads > 1) await shareMemory();
   if (!(await tf.setBackend('wasm'))) {
     throw new Error('The wasm backend did not start on this processor. Use --backend cpu, which is slow but plain.');
   }
   const memory = new TensorMemory(tf.backend() as BackendWasm);
-  const { kernels, determinism } = await loadKernels(memory.wasmMemory, wanted);
-  const own = createProducts(kernels, memory);
+  const narrow = await loadKernels(memory.wasmMemory, wanted);
+  const { determinism } = narrow;
   const system = blas === null ? null : await loadBlas(blas);
-  const wide = system === null ? await createWideKernels(own, memory, determinism) : null;
-  const products = system === null ? (wide?.products ?? own) : createBlasProducts(system, memory, own);
-  const runtime = { memory, kernels, recurrent: wide?.recurrent ?? kernels, determinism, ...products };
+  const wide = system === null ? await chooseWideKernels(narrow.exports, memory, determinism) : null;
+  const team = threads > 1 ? new KernelThreads(threads, memory, [narrow, ...(wide === null ? [] : [wide])]) : null;
+  const spread = <Exports extends object>(exports: Exports): Exports => team?.spread(exports) ?? exports;
+  const kernels = spread(narrow.exports);
+  const own = createProducts(kernels, memory);
+  const products =
+    system !== null
+      ? createBlasProducts(system, memory, own)
+      : wide === null
+        ? own
+        : joinProducts(own, createProducts(spread(wide.exports), memory));
+  const runtime = { memory, kernels, recurrent: wide?.exports ?? kernels, determinism, ...products };
   registerKernels(runtime);
   correctVolumes('wasm');
   registerGradients();
@@ -55,15 +73,29 @@ export async function start({ determinism: wanted = 'relaxed', blas = null }: Ba
   runSequencesInLayers();
   saveTensorsCheaply(memory);
   registerUpdateKernels(runtime);
+  const cores = describeThreads(threads, wantedThreads);
   return {
     kind: 'wasm',
-    description: system === null ? describeOwn(determinism, wide === null ? 128 : 256) : `wasm + ${system.description}`,
+    description:
+      system === null
+        ? `wasm (${wide === null ? 128 : 256}-bit SIMD, ${determinism}, ${cores})`
+        : `wasm + ${system.description}, ${cores}`,
     memoryBytes: () => memory.heapBytes,
   };
 }
 
-function describeOwn(determinism: Determinism, vectorBits: number): string {
-  return `wasm (${vectorBits}-bit SIMD, ${determinism}, one core)`;
+function describeThreads(threads: number, wanted: number): string {
+  if (threads > 1) return `${threads} threads`;
+  return wanted === 1 ? 'one core' : 'one core, since the kernel cannot limit what threads of a project read';
+}
+
+/** Lets tfjs load its module with a memory that threads can share. It takes the module from an address. */
+async function shareMemory(): Promise<void> {
+  const file = import.meta.resolve('@tensorflow/tfjs-backend-wasm/wasm-out/tfjs-backend-wasm-simd.wasm');
+  const module = withSharedMemory(await readFile(new URL(file)));
+  const address = `data:application/wasm;base64,${Buffer.from(module).toString('base64')}`;
+  const names = ['tfjs-backend-wasm.wasm', 'tfjs-backend-wasm-simd.wasm', 'tfjs-backend-wasm-threaded-simd.wasm'];
+  setWasmPaths(Object.fromEntries(names.map((name) => [name, address])), true);
 }
 
 /** Private members of tfjs-core's engine. It calls `clone` only for tensors that a gradient will need. */

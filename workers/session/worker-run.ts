@@ -148,8 +148,8 @@ async function build(seats: readonly Seat[], first: Seat): Promise<BuiltRun> {
 
 /** A process has one backend. @throws Error for a run that computes with other options than the first one */
 function requireSameBackend(first: Seat, other: Seat): void {
-  const [expected, own] = [first, other].map(({ launch: { config, blas } }) =>
-    JSON.stringify({ backend: config.backend, determinism: config.determinism, blas }),
+  const [expected, own] = [first, other].map(({ launch: { config, blas, placement } }) =>
+    JSON.stringify({ backend: config.backend, determinism: config.determinism, blas, threads: placement.threads }),
   );
   if (own === expected) return;
   throw new Error(

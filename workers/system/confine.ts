@@ -77,7 +77,11 @@ function restrictAndStartAgain(calls: NativeCalls, confinement: Confinement): ne
     throw new Error(`Tutti knows no system calls of ${process.arch}, so it cannot limit projects there.`);
   const next: Restricted = { ...confinement, whyFilesAreFree };
   const environment = { ...process.env, [confinementVariable]: JSON.stringify(next) };
-  const command = calls.readFile('/proc/self/cmdline').toString('latin1').split('\0').slice(0, -1);
+  const own = calls.readFile('/proc/self/cmdline').toString('latin1').split('\0').slice(0, -1);
+  // Node's limits on files do not hold in its threads, so that a worker has some only under the kernel's limits. One
+  // that is not `guarded` by its keeper needs a thread for that.
+  const hasThreads = whyFilesAreFree === null || !own.includes('guarded');
+  const command = hasThreads ? own : own.filter((argument) => argument !== '--allow-worker');
   const program = cStrings(calls, [process.execPath]);
   const values = cStrings(calls, command, 'latin1');
   const variables = cStrings(

@@ -55,6 +55,8 @@ export const placementSchema = z.strictObject({
   device: deviceSchema,
   /** One worker trains the ranks of a stack as one computation; absent: the rank has a separate worker. */
   stack: z.int().min(0).optional(),
+  /** Threads of the rank's worker; absent: one. */
+  threads: z.int().min(2).optional(),
 });
 export type Placement = z.output<typeof placementSchema>;
 

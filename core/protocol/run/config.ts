@@ -189,6 +189,15 @@ export const runConfigSchema = z.strictObject({
         'device where a measurement before the first run finds that faster, else 1; the results have the same bits.',
       unit: 'members',
     }),
+  threads: z
+    .union([z.literal('auto'), positiveInteger.max(128)])
+    .default('auto')
+    .meta({
+      help:
+        'Threads of each worker on wasm, which share large products, convolutions and updates. `auto`: the selected ' +
+        'cores that no other worker has, at most 8. The number changes no bit of the results. A BLAS computes in one.',
+      unit: 'threads',
+    }),
   backend: z
     .enum(['auto', 'wasm', 'tensorflow', 'webgpu', 'cpu'])
     .default('auto')

@@ -37,6 +37,7 @@ export function findConflicts(config: RunConfig, plan: readonly Placement[], pro
     ...conflictsOfStacks(config),
     ...conflictsOfData(config),
     ...conflictsOfDeterminism(config),
+    ...conflictsOfThreads(config),
     ...conflictsOfProject(config, project),
     ...conflictsOfLoss(config, project),
     ...conflictsOfHdet(config, project.hasOwnLoss),
@@ -153,6 +154,14 @@ function conflictsOfMpi(config: RunConfig, waves: number): ConfigProblem[] {
 }
 
 /** Only Tutti's own kernels round the same on every processor. */
+function conflictsOfThreads({ threads, backend }: RunConfig): ConfigProblem[] {
+  if (threads === 'auto' || threads === 1 || backend === 'auto' || backend === 'wasm') return [];
+  const message =
+    `--threads ${threads} has no effect on the backend ${backend}, which has threads of its own or none. Leave it ` +
+    'out, or train with --backend wasm.';
+  return [{ path: 'threads', message }];
+}
+
 function conflictsOfDeterminism({ determinism, blas, backend }: RunConfig): ConfigProblem[] {
   if (determinism === 'relaxed') return [];
   const isOther = backend === 'tensorflow' || backend === 'webgpu';

@@ -126,6 +126,7 @@ export const usualOptions: ReadonlySet<string> = new Set([
   'seed',
   'devices',
   'membersPerDevice',
+  'threads',
   'backend',
   'determinism',
   'strategy.kind',

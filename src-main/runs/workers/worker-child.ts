@@ -156,7 +156,9 @@ export class WorkerChild {
 
 function start({ placements, core, grant, isStaying }: WorkerChildOptions): ChildProcess {
   const ranks = placements.map(({ rank }) => rank).join(',');
-  const flags = confinementFlags(grant, { needsThreads: !hasDeathSignal() });
+  const flags = confinementFlags(grant, {
+    needsThreads: !hasDeathSignal() || placements[0].threads !== undefined,
+  });
   // In a separate session, so that Ctrl-C in the terminal only reaches the hub, which then stops the ranks jointly.
   const passed = passedDescriptor(grant.environment);
   const [command, ...args] = workerCommand([ranks, isStaying ? 'stays' : 'leaves'], core, flags, passed);

@@ -4,6 +4,8 @@ import { formatBytes, unknownText } from '../../../core/text/numbers.ts';
 /** A device of the plan and the ranks that it trains, by wave. */
 interface PlannedDevice {
   device: Device;
+  /** The most threads of one of its workers. */
+  threads: number;
   waves: {
     wave: number;
     /** Ranks by worker. A worker trains its ranks as one computation. */
@@ -21,6 +23,7 @@ export function plannedDevices(plan: readonly Placement[]): PlannedDevice[] {
   const byDevice = Map.groupBy(plan, ({ device }) => device.id);
   return [...byDevice.values()].map((placements) => ({
     device: placements[0].device,
+    threads: Math.max(...placements.map(({ threads = 1 }) => threads)),
     waves: [...Map.groupBy(placements, ({ wave }) => wave)]
       .sort(([a], [b]) => a - b)
       .map(([wave, ofWave]) => ({ wave, workers: ranksByWorker(ofWave) })),

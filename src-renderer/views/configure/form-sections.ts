@@ -57,6 +57,7 @@ const advanced: SectionPlan[] = [
       'devices',
       'placement',
       'membersPerDevice',
+      'threads',
       'backend',
       'blas',
       'determinism',

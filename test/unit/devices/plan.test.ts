@@ -35,6 +35,27 @@ describe('planPlacement', () => {
     ]);
   });
 
+  it('shares cores that no worker has as threads, at most eight', () => {
+    const threads = (ranks: number, count: number, more: object = {}): (number | undefined)[] => {
+      const cores = Array.from({ length: count }, (_, index) => ({ ...devices[0], index, id: `cpu:${index}` }));
+      const request = { ranks: rankCount(ranks), devices: cores, placement: 'share', threads: 'auto' } as const;
+      return planPlacement({ ...request, ...more }).map((place) => place.threads);
+    };
+    expect(threads(2, 5)).toEqual([2, 2]);
+    expect(threads(3, 5)).toEqual([undefined, undefined, undefined]);
+    expect(threads(1, 32)).toEqual([8]);
+    // Two workers with two ranks each.
+    expect(threads(4, 6, { membersPerDevice: 2 })).toEqual([3, 3, 3, 3]);
+    // The second wave has one worker.
+    expect(threads(3, 2, { placement: 'waves' })).toEqual([undefined, undefined, 2]);
+    expect(threads(2, 2, { threads: 4 })).toEqual([4, 4]);
+    const gpus: Device[] = [
+      { ...devices[0], id: 'cuda:0', kind: 'cuda' },
+      { ...devices[1], id: 'cuda:1', kind: 'cuda' },
+    ];
+    expect(threads(1, 2, { devices: gpus })).toEqual([undefined]);
+  });
+
   it('gives the stages of a pipelined member different devices', () => {
     expect(positions(planPlacement({ ranks: rankCount(4), devices, placement: 'share', stages: 2 }))).toEqual([
       [0, 0, 'cpu:0'],

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import { ownFile } from '../../system/own-copies.ts';
+import type { LoadedModule } from './threads/kernel-threads.ts';
+import { withSharedMemory } from './threads/shared-memory.ts';
 
 /**
  * Exports of `workers/kernels/assembly/products/gemm.ts`. Addresses and counts are 32-bit integers; flags are 0 or 1.
@@ -101,13 +103,22 @@ export interface KernelModule extends GemmModule, RecurrentModule {
     ofVariance: number,
     gradient: number,
   ): void;
-  columnMoments(x: number, rows: number, columns: number, mean: number, variance: number, scratch: number): void;
+  columnMoments(
+    x: number,
+    rows: number,
+    columns: number,
+    step: number,
+    mean: number,
+    variance: number,
+    scratch: number,
+  ): void;
   scaleColumns(x: number, rows: number, columns: number, factor: number, shift: number, y: number): void;
   columnSlopes(
     x: number,
     dy: number,
     rows: number,
     columns: number,
+    step: number,
     center: number,
     sum: number,
     product: number,
@@ -241,23 +252,27 @@ export interface KernelModule extends GemmModule, RecurrentModule {
  */
 export type Determinism = RunConfig['determinism'];
 
-export interface LoadedKernels {
-  readonly kernels: KernelModule;
+export interface LoadedKernels extends LoadedModule<KernelModule> {
   /** The mode in use: `deterministic` if this processor or Node has no relaxed SIMD. */
   readonly determinism: Determinism;
 }
 
 /** Loads Tutti's kernels into a memory. In the memory of TensorFlow.js's own module, they need no copies of tensors. */
 export async function loadKernels(memory: WebAssembly.Memory, wanted: Determinism): Promise<LoadedKernels> {
-  const relaxed = wanted === 'relaxed' ? await readModule('relaxed') : null;
+  const relaxed = wanted === 'relaxed' ? await readModule('relaxed', memory) : null;
   const determinism = relaxed !== null && WebAssembly.validate(relaxed) ? 'relaxed' : 'deterministic';
-  const bytes = relaxed !== null && determinism === 'relaxed' ? relaxed : await readModule('deterministic');
-  const { instance } = await WebAssembly.instantiate(bytes, { env: { memory } });
-  return { kernels: instance.exports as unknown as KernelModule, determinism };
+  const bytes = relaxed !== null && determinism === 'relaxed' ? relaxed : await readModule('deterministic', memory);
+  const { instance, module } = await WebAssembly.instantiate(bytes, { env: { memory } });
+  return { exports: instance.exports as unknown as KernelModule, module, determinism };
 }
 
-function readModule(name: Determinism): Promise<Uint8Array<ArrayBuffer>> {
-  return readFile(ownFile(`kernels/${name}.wasm`));
+/** One of the modules in `workers/kernels`, for a memory. */
+export async function readModule(
+  name: Determinism | `${Determinism}-wide`,
+  memory: WebAssembly.Memory,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = await readFile(ownFile(`kernels/${name}.wasm`));
+  return memory.buffer instanceof SharedArrayBuffer ? withSharedMemory(bytes) : bytes;
 }
 
 /** A kernel of `workers/kernels/assembly/recurrent/`, with the address of a `Sequence`. */

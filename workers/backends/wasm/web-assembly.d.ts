@@ -4,7 +4,7 @@
  */
 declare namespace WebAssembly {
   class Memory {
-    constructor(size: { initial: number });
+    constructor(pages: { initial: number; maximum: number });
     readonly buffer: ArrayBuffer;
   }
   interface Module {
@@ -16,5 +16,8 @@ declare namespace WebAssembly {
     readonly exports: Record<string, unknown>;
   }
   function validate(bytes: Uint8Array): boolean;
-  function instantiate(bytes: Uint8Array, imports: { env: { memory: Memory } }): Promise<{ instance: Instance }>;
+  function instantiate(
+    bytes: Uint8Array,
+    imports: { env: { memory: Memory } },
+  ): Promise<{ instance: Instance; module: Module }>;
 }

@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { setFlagsFromString } from 'node:v8';
-import { ownFile } from '../../system/own-copies.ts';
 import { createProducts, type Gemm, type MatrixProducts } from './gemm.ts';
-import type { Determinism, GemmModule, RecurrentModule } from './kernel-module.ts';
+import { type Determinism, type GemmModule, readModule, type RecurrentModule } from './kernel-module.ts';
 import type { TensorMemory } from './memory/tensor-memory.ts';
+import type { LoadedModule } from './threads/kernel-threads.ts';
 
 /** The version of V8 that has these flags: Node 24's. Other versions may not know them. */
 const knownV8 = '13.6.';
@@ -24,44 +23,36 @@ const leastProducts = 2 ** 17;
 const trial = { m: 48, n: 64, k: 256 };
 const trialRounds = 60;
 
-/** Kernels in 256-bit instructions. */
-export interface WideKernels {
-  readonly products: MatrixProducts;
-  readonly recurrent: RecurrentModule;
-}
+/** Kernels in 256-bit instructions: products in tiles of 6 x 16, and recurrent layers. */
+export type WideKernels = LoadedModule<GemmModule & RecurrentModule>;
 
-/**
- * Matrix products in tiles of 6 x 16 and recurrent layers, with 256-bit instructions. The results have the same bits as
- * those of the narrow kernels; `narrow` computes small products.
- *
- * @returns null if this V8 cannot compile them, or a measurement shows that they are not faster
- */
-export async function createWideKernels(
-  narrow: MatrixProducts,
+/** The wide kernels, or null if this V8 cannot compile them, or a measurement shows that they are not faster. */
+export async function chooseWideKernels(
+  narrow: GemmModule,
   memory: TensorMemory,
   determinism: Determinism,
 ): Promise<WideKernels | null> {
   if (!process.versions.v8.startsWith(knownV8)) return null;
-  const recurrent = await loadWideKernels(memory.wasmMemory, determinism);
-  const wide = createProducts(recurrent, memory);
-  if (!isFaster(wide.gemm, narrow.gemm, memory)) return null;
+  const wide = await loadWideKernels(memory.wasmMemory, determinism);
+  const [ofWide, ofNarrow] = [wide.exports, narrow].map((kernels) => createProducts(kernels, memory).gemm);
+  return isFaster(ofWide, ofNarrow, memory) ? wide : null;
+}
+
+/** Products by the wide kernels, with the same bits as those of the narrow ones, which compute small products. */
+export function joinProducts(narrow: MatrixProducts, wide: MatrixProducts): MatrixProducts {
   const fitting = (m: number, n: number, k: number) => (m * n * k < leastProducts ? narrow : wide);
-  const products: MatrixProducts = {
+  return {
     gemm: (transposeA, transposeB, m, n, k, ...operands) =>
       fitting(m, n, k).gemm(transposeA, transposeB, m, n, k, ...operands),
     prepare: (transposeB, m, n, k, b, ldb) => fitting(m, n, k).prepare(transposeB, m, n, k, b, ldb),
   };
-  return { products, recurrent };
 }
 
 /** The module of `workers/kernels/assembly/wide.ts`, compiled to 256-bit instructions. */
-export async function loadWideKernels(
-  memory: WebAssembly.Memory,
-  determinism: Determinism,
-): Promise<GemmModule & RecurrentModule> {
-  const bytes = await readFile(ownFile(`kernels/${determinism}-wide.wasm`));
-  const { exports } = new WebAssembly.Instance(compile(bytes), { env: { memory } });
-  return exports as unknown as GemmModule & RecurrentModule;
+export async function loadWideKernels(memory: WebAssembly.Memory, determinism: Determinism): Promise<WideKernels> {
+  const module = compile(await readModule(`${determinism}-wide`, memory));
+  const { exports } = new WebAssembly.Instance(module, { env: { memory } });
+  return { module, exports: exports as unknown as GemmModule & RecurrentModule };
 }
 
 function compile(bytes: Uint8Array<ArrayBuffer>): WebAssembly.Module {

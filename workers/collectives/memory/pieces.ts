@@ -17,10 +17,11 @@ export class Pieces {
 
   /** @param count one for each rank */
   static async create(count: number): Promise<Pieces> {
-    const memory = new WebAssembly.Memory({ initial: (count * pieceBytes) / pageBytes });
+    const pages = (count * pieceBytes) / pageBytes;
+    const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
     // Sums contain no products, so both builds give the same bits. This one runs everywhere.
-    const { kernels } = await loadKernels(memory, 'deterministic');
-    return new Pieces(kernels, memory.buffer);
+    const { exports } = await loadKernels(memory, 'deterministic');
+    return new Pieces(exports, memory.buffer);
   }
 
   private constructor(kernels: KernelModule, buffer: ArrayBuffer) {

@@ -7,9 +7,18 @@ const blockRows: i32 = 64;
 
 /**
  * Mean and biased variance of each column of `rows x columns` values, in one pass: the moments of blocks are merged in
- * order, in float64 (Chan, Golub and LeVeque, 1983). `scratch` has space for six values per column.
+ * order, in float64 (Chan, Golub and LeVeque, 1983). Rows are `step` values apart. `scratch` has space for six values
+ * per column.
  */
-export function columnMoments(x: usize, rows: i32, columns: i32, mean: usize, variance: usize, scratch: usize): void {
+export function columnMoments(
+  x: usize,
+  rows: i32,
+  columns: i32,
+  step: i32,
+  mean: usize,
+  variance: usize,
+  scratch: usize,
+): void {
   const blockMean = scratch;
   const blockSquares = at(scratch, columns);
   const means = at(scratch, 2 * columns);
@@ -17,11 +26,11 @@ export function columnMoments(x: usize, rows: i32, columns: i32, mean: usize, va
   clear(means, 4 * columns);
   for (let first = 0; first < rows; first += blockRows) {
     const count = min(blockRows, rows - first);
-    const block = at(x, first * columns);
+    const block = at(x, first * step);
     clear(blockMean, 2 * columns);
-    for (let i = 0; i < count; i++) addTo(blockMean, at(block, i * columns), columns);
+    for (let i = 0; i < count; i++) addTo(blockMean, at(block, i * step), columns);
     mergeMeans(blockMean, means, squares, columns, first, count);
-    for (let i = 0; i < count; i++) addSquares(blockSquares, at(block, i * columns), blockMean, columns);
+    for (let i = 0; i < count; i++) addSquares(blockSquares, at(block, i * step), blockMean, columns);
     addToDoubles(squares, blockSquares, columns);
   }
   roundDoubles(means, 1, mean, columns);
@@ -73,12 +82,16 @@ export function scaleColumns(x: usize, rows: i32, columns: i32, factor: usize, s
   }
 }
 
-/** Sums of each column of dy, and of dy · (x − center). `scratch` has space for six values per column. */
+/**
+ * Sums of each column of dy, and of dy · (x − center). Rows are `step` values apart. `scratch` has space for six values
+ * per column.
+ */
 export function columnSlopes(
   x: usize,
   dy: usize,
   rows: i32,
   columns: i32,
+  step: i32,
   center: usize,
   sum: usize,
   product: usize,
@@ -92,7 +105,7 @@ export function columnSlopes(
     clear(scratch, 2 * columns);
     const last = min(rows, first + blockRows);
     for (let i = first; i < last; i++)
-      addSlopes(at(x, i * columns), at(dy, i * columns), center, columns, scratch, blockProduct);
+      addSlopes(at(x, i * step), at(dy, i * step), center, columns, scratch, blockProduct);
     addToDoubles(sums, scratch, columns);
     addToDoubles(products, blockProduct, columns);
   }

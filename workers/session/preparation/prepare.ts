@@ -119,7 +119,10 @@ export async function buildRun<S extends BuildSeat>(seats: readonly S[]): Promis
   const { config } = launch;
   const project = await loadProject(launch.projectFolder, launch.sourceFolder);
   const hyperparameters = parseHyperparameters(project, config.hyperparameters);
-  const { backend, seeder } = await setupIndependentWorker(links.group, config, launch.blas);
+  const { backend, seeder } = await setupIndependentWorker(links.group, config, {
+    blas: launch.blas,
+    threads: launch.placement.threads ?? 1,
+  });
   const otherSeeders = ranksOf(seats.slice(1)).map(
     (rank) => new DistributedSeeder({ baseSeed: config.seed, rank, unique: !config.identicalSeeds }),
   );

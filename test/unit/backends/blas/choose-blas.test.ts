@@ -33,6 +33,9 @@ describe('auto', () => {
   it('keeps the built-in kernels if no BLAS is clearly faster', async () => {
     expect(await chooseBlas(config, survey(60, { Prescott: at(71) }))).toBeNull();
     expect(await chooseBlas(config, survey(60, { Prescott: at(73) }))).toEqual(openBlas('Prescott'));
+    // Four threads with Tutti's kernels multiply 60 · 1.6² = 154 times; a BLAS has one thread.
+    expect(await chooseBlas(config, survey(60, { Prescott: at(180) }), 4)).toBeNull();
+    expect(await chooseBlas(config, survey(60, { Prescott: at(190) }), 4)).toEqual(openBlas('Prescott'));
   });
 
   it('keeps the built-in kernels if there is no BLAS', async () => {

@@ -57,7 +57,7 @@ it.each(['deterministic', 'relaxed'] as Determinism[])(
   'steps of recurrent layers have the same bits in 128-bit and 256-bit instructions (%s)',
   async (determinism) => {
     const { kernels, memory, narrow } = await kernelsAlone(determinism);
-    const wide = await loadWideKernels(memory.wasmMemory, determinism);
+    const { exports: wide } = await loadWideKernels(memory.wasmMemory, determinism);
     const runtime = { memory, kernels, determinism, ...narrow };
     fc.assert(
       fc.property(layers, (layer) => {

@@ -12,8 +12,8 @@ export async function kernelsAlone(
 ): Promise<{ kernels: KernelModule; memory: TensorMemory; narrow: MatrixProducts; wide: MatrixProducts }> {
   await startBackend('wasm');
   const memory = new TensorMemory(tf.backend() as BackendWasm);
-  const { kernels } = await loadKernels(memory.wasmMemory, determinism);
-  const wide = createProducts(await loadWideKernels(memory.wasmMemory, determinism), memory);
+  const { exports: kernels } = await loadKernels(memory.wasmMemory, determinism);
+  const wide = createProducts((await loadWideKernels(memory.wasmMemory, determinism)).exports, memory);
   return { kernels, memory, narrow: createProducts(kernels, memory), wide };
 }
 

@@ -21,7 +21,7 @@ function normalizeBatch(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attrib
   const [from, toMean, toVariance, to] = [x, mean, variance, y].map((tensor) => memory.address(tensor));
   const scratch = memory.allocate(24 * columns);
   try {
-    kernels.columnMoments(from, rows, columns, toMean, toVariance, scratch);
+    kernels.columnMoments(from, rows, columns, columns, toMean, toVariance, scratch);
     const { means, factors } = readMoments(runtime, gamma, { mean, variance }, Number(attributes.epsilon));
     const betas = memory.floats(memory.address(beta), columns);
     const shifts = means.map((value, j) => betas[j] - value * factors[j]);
@@ -52,7 +52,7 @@ function normalizeBatchGradient(
   try {
     const [a, b, c] = [scratch, scratch + 4 * columns, scratch + 8 * columns];
     const [toBeta, toGamma] = [dBeta, dGamma].map((tensor) => memory.address(tensor));
-    kernels.columnSlopes(from, slopes, rows, columns, center, toBeta, toGamma, scratch);
+    kernels.columnSlopes(from, slopes, rows, columns, columns, center, toBeta, toGamma, scratch);
     const { means, inverses, factors } = readMoments(runtime, gamma, { mean, variance }, Number(attributes.epsilon));
     const [sums, products] = [dBeta, dGamma].map((tensor) => memory.floats(memory.address(tensor), columns));
     const ofX = products.map((product, j) => (-factors[j] * inverses[j] ** 2 * product) / rows);
