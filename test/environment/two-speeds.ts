@@ -7,6 +7,7 @@
 /** Files of unit tests that take more than three seconds of a quiet core. */
 export const longUnitTests = [
   'test/unit/backends/definitions/windows.test.ts',
+  'test/unit/backends/threads/spread.test.ts',
   'test/unit/cli/foreign-text.test.ts',
   'test/unit/cli/table-cases.test.ts',
   'test/unit/collectives/shared-memory.test.ts',

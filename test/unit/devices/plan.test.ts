@@ -45,7 +45,7 @@ describe('planPlacement', () => {
     expect(threads(3, 5)).toEqual([undefined, undefined, undefined]);
     expect(threads(1, 32)).toEqual([8]);
     // Two workers with two ranks each.
-    expect(threads(4, 6, { membersPerDevice: 2 })).toEqual([3, 3, 3, 3]);
+    expect(threads(4, 6, { membersPerWorker: 2 })).toEqual([3, 3, 3, 3]);
     // The second wave has one worker.
     expect(threads(3, 2, { placement: 'waves' })).toEqual([undefined, undefined, 2]);
     expect(threads(2, 2, { threads: 4 })).toEqual([4, 4]);
