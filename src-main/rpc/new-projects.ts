@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { explainFileError } from '../../core/node/file-error.ts';
-import { planData } from '../../core/preprocessing/image-plan.ts';
+import { planData } from '../../core/preprocessing/plans/image-plan.ts';
 import type { HubApi } from '../../core/protocol/pages/hub-methods.ts';
 import type { DataFile, Inspected, Inspection, NewProject } from '../../core/protocol/pages/new-project.ts';
 import type { ProjectCard } from '../../core/protocol/pages/project-views.ts';

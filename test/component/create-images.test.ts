@@ -1,8 +1,8 @@
 import { flushPromises } from '@vue/test-utils';
 import { describe, expect, it } from 'vitest';
-import { planImages } from '../../core/preprocessing/image-plan.ts';
+import { planImages } from '../../core/preprocessing/plans/image-plan.ts';
 import { imageFindings, type ImageProfile } from '../../core/preprocessing/image-profile.ts';
-import { plannedSource } from '../../core/preprocessing/project-source.ts';
+import { plannedSource } from '../../core/preprocessing/plans/project-source.ts';
 import type { TableProfile } from '../../core/preprocessing/profile.ts';
 import CreatePage from '../../src-renderer/views/create/CreatePage.vue';
 import { buttonNamed, type HubAnswers, mountPage } from './mount-page.ts';

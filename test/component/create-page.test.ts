@@ -1,8 +1,8 @@
 import { flushPromises } from '@vue/test-utils';
 import { describe, expect, it } from 'vitest';
 import type { ColumnProfile, Finding, TableProfile } from '../../core/preprocessing/profile.ts';
-import { planProject } from '../../core/preprocessing/project-plan.ts';
-import { projectSource } from '../../core/preprocessing/project-source.ts';
+import { planProject } from '../../core/preprocessing/plans/project-plan.ts';
+import { projectSource } from '../../core/preprocessing/plans/project-source.ts';
 import { usualMissingValues } from '../../core/preprocessing/reading.ts';
 import type { Inspection } from '../../core/protocol/pages/new-project.ts';
 import CreatePage from '../../src-renderer/views/create/CreatePage.vue';

@@ -34,36 +34,18 @@ import { activationCodes, type CellKind } from './wasm/recurrent/sequence.ts';
 
 /**
  * tfjs's WebAssembly backend, with Tutti's kernels in its memory: the default, which needs only npm packages.
- * @throws Error if the processor has no WebAssembly SIMD, or the BLAS or a thread cannot be started
+ * @throws Error if the processor has no WebAssembly SIMD, or the BLAS cannot be loaded
  */
-export async function start({
-  determinism: wanted = 'relaxed',
-  blas = null,
-  threads: wantedThreads = 1,
-}: BackendOptions = {}): Promise<Backend> {
+export async function start({ threads: wanted = 1, ...options }: BackendOptions = {}): Promise<Backend> {
   // tfjs's own threads do not start in Node.
   setThreadsCount(1);
-  const threads = process.permission?.has('worker') === false ? 1 : wantedThreads;
+  const threads = mayStartThreads() ? wanted : 1;
   if (threads > 1) await shareMemory();
   if (!(await tf.setBackend('wasm'))) {
     throw new Error('The wasm backend did not start on this processor. Use --backend cpu, which is slow but plain.');
   }
   const memory = new TensorMemory(tf.backend() as BackendWasm);
-  const narrow = await loadKernels(memory.wasmMemory, wanted);
-  const { determinism } = narrow;
-  const system = blas === null ? null : await loadBlas(blas);
-  const wide = system === null ? await chooseWideKernels(narrow.exports, memory, determinism) : null;
-  const team = threads > 1 ? new KernelThreads(threads, memory, [narrow, ...(wide === null ? [] : [wide])]) : null;
-  const spread = <Exports extends object>(exports: Exports): Exports => team?.spread(exports) ?? exports;
-  const kernels = spread(narrow.exports);
-  const own = createProducts(kernels, memory);
-  const products =
-    system !== null
-      ? createBlasProducts(system, memory, own)
-      : wide === null
-        ? own
-        : joinProducts(own, createProducts(spread(wide.exports), memory));
-  const runtime = { memory, kernels, recurrent: wide?.exports ?? kernels, determinism, ...products };
+  const { runtime, bits, library } = await loadRuntime(memory, threads, options);
   registerKernels(runtime);
   correctVolumes('wasm');
   registerGradients();
@@ -73,20 +55,36 @@ export async function start({
   runSequencesInLayers();
   saveTensorsCheaply(memory);
   registerUpdateKernels(runtime);
-  const cores = describeThreads(threads, wantedThreads);
+  const cores = describeThreads(threads, wanted);
+  const own = `wasm (${bits}-bit SIMD, ${runtime.determinism}, ${cores})`;
   return {
     kind: 'wasm',
-    description:
-      system === null
-        ? `wasm (${wide === null ? 128 : 256}-bit SIMD, ${determinism}, ${cores})`
-        : `wasm + ${system.description}, ${cores}`,
+    description: library === null ? own : `wasm + ${library}, ${cores}`,
     memoryBytes: () => memory.heapBytes,
   };
 }
 
-function describeThreads(threads: number, wanted: number): string {
-  if (threads > 1) return `${threads} threads`;
-  return wanted === 1 ? 'one core' : 'one core, since the kernel cannot limit what threads of a project read';
+/** Loads what the kernels use: Tutti's modules, in wide instructions where they are faster, or the BLAS. */
+async function loadRuntime(
+  memory: TensorMemory,
+  threads: number,
+  { determinism: wanted = 'relaxed', blas = null }: BackendOptions,
+): Promise<{ runtime: WasmRuntime; bits: 128 | 256; library: string | null }> {
+  const narrow = await loadKernels(memory.wasmMemory, wanted);
+  const { determinism } = narrow;
+  const system = blas === null ? null : await loadBlas(blas);
+  const wide = system === null ? await chooseWideKernels(narrow.exports, memory, determinism) : null;
+  const team = threads > 1 ? new KernelThreads(threads, memory, wide === null ? [narrow] : [narrow, wide]) : null;
+  const spread = <Exports extends object>(exports: Exports): Exports => team?.spread(exports) ?? exports;
+  const kernels = spread(narrow.exports);
+  const own = createProducts(kernels, memory);
+  const joined = wide === null ? own : joinProducts(own, createProducts(spread(wide.exports), memory));
+  const products = system === null ? joined : createBlasProducts(system, memory, own);
+  return {
+    runtime: { memory, kernels, recurrent: wide?.exports ?? kernels, determinism, ...products },
+    bits: wide === null ? 128 : 256,
+    library: system?.description ?? null,
+  };
 }
 
 /** Lets tfjs load its module with a memory that threads can share. It takes the module from an address. */
@@ -96,6 +94,17 @@ async function shareMemory(): Promise<void> {
   const address = `data:application/wasm;base64,${Buffer.from(module).toString('base64')}`;
   const names = ['tfjs-backend-wasm.wasm', 'tfjs-backend-wasm-simd.wasm', 'tfjs-backend-wasm-threaded-simd.wasm'];
   setWasmPaths(Object.fromEntries(names.map((name) => [name, address])), true);
+}
+
+/** Whether Node's permission model, where a process has it, allows threads. */
+function mayStartThreads(): boolean {
+  const { permission }: { permission?: NodeJS.ProcessPermission } = process;
+  return permission?.has('worker') ?? true;
+}
+
+function describeThreads(threads: number, wanted: number): string {
+  if (threads > 1) return `${threads} threads`;
+  return wanted === 1 ? 'one core' : 'one core, since the kernel cannot limit what threads of a project read';
 }
 
 /** Private members of tfjs-core's engine. It calls `clone` only for tensors that a gradient will need. */

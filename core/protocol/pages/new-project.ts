@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { plannedTasks } from '../../preprocessing/planned-task.ts';
-import { columnRoles } from '../../preprocessing/project-plan.ts';
+import { plannedTasks } from '../../preprocessing/plans/planned-task.ts';
+import { columnRoles } from '../../preprocessing/plans/project-plan.ts';
 import { type FileProfile, inspectTaskSchema } from '../run/inspect-task.ts';
 
 /** What a page asks about a file of data, and what it has written as a project. */

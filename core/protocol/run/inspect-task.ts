@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { imageProfileSchema } from '../../preprocessing/image-profile.ts';
 import { type Finding, type TableProfile, tableProfileSchema } from '../../preprocessing/profile.ts';
-import { type ColumnRole, noFeatures } from '../../preprocessing/project-plan.ts';
+import { type ColumnRole, noFeatures } from '../../preprocessing/plans/project-plan.ts';
 import { columnTypeSchema, dateFormats, delimiterSchema, usualMissingValues } from '../../preprocessing/reading.ts';
 import { splitAnswers } from '../../preprocessing/split-names.ts';
 

@@ -2,11 +2,11 @@ import { basename, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { explainFileError } from '../../../core/node/file-error.ts';
 import { nearest } from '../../../core/options/suggest.ts';
-import { type ImagePlan, planData } from '../../../core/preprocessing/image-plan.ts';
+import { type ImagePlan, planData } from '../../../core/preprocessing/plans/image-plan.ts';
 import type { Finding } from '../../../core/preprocessing/profile.ts';
 import { contentText, profileText } from '../../../core/preprocessing/profile-text.ts';
-import type { PlannedTask } from '../../../core/preprocessing/planned-task.ts';
-import { columnRoles, type ProjectPlan } from '../../../core/preprocessing/project-plan.ts';
+import type { PlannedTask } from '../../../core/preprocessing/plans/planned-task.ts';
+import { columnRoles, type ProjectPlan } from '../../../core/preprocessing/plans/project-plan.ts';
 import { splitAnswers } from '../../../core/preprocessing/split-names.ts';
 import {
   answered,

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
-import { plannedTasks } from '../../../core/preprocessing/planned-task.ts';
-import { columnRoles } from '../../../core/preprocessing/project-plan.ts';
+import { plannedTasks } from '../../../core/preprocessing/plans/planned-task.ts';
+import { columnRoles } from '../../../core/preprocessing/plans/project-plan.ts';
 import { dateFormats } from '../../../core/preprocessing/reading.ts';
 import { splitAnswers } from '../../../core/preprocessing/split-names.ts';
 import type { CreateFlags, InspectFlags } from '../commands/data.ts';

@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { planData } from '../../../core/preprocessing/image-plan.ts';
-import { plannedSource } from '../../../core/preprocessing/project-source.ts';
+import { planData } from '../../../core/preprocessing/plans/image-plan.ts';
+import { plannedSource } from '../../../core/preprocessing/plans/project-source.ts';
 import { usualMissingValues } from '../../../core/preprocessing/reading.ts';
 import { answered, type ReadingOptions } from '../../../core/protocol/run/inspect-task.ts';
 import { runCommand } from '../../integration/damages/run-command.ts';

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type ImagePlan, planImages, plannedCounts } from '../../../core/preprocessing/image-plan.ts';
+import { type ImagePlan, planImages, plannedCounts } from '../../../core/preprocessing/plans/image-plan.ts';
 import type { ImageProfile } from '../../../core/preprocessing/image-profile.ts';
-import { plannedSource } from '../../../core/preprocessing/project-source.ts';
+import { plannedSource } from '../../../core/preprocessing/plans/project-source.ts';
 import { profileTable } from '../../../workers/data/tables/profile-table.ts';
 import { root } from '../docs/code-blocks.ts';
 import { typeErrors } from '../docs/type-errors.ts';

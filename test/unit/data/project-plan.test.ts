@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type PlanChoices, planProject, splitCounts } from '../../../core/preprocessing/project-plan.ts';
-import { projectSource } from '../../../core/preprocessing/project-source.ts';
+import { type PlanChoices, planProject, splitCounts } from '../../../core/preprocessing/plans/project-plan.ts';
+import { projectSource } from '../../../core/preprocessing/plans/project-source.ts';
 import { type ProfileOptions, profileTable } from '../../../workers/data/tables/profile-table.ts';
 import { root } from '../docs/code-blocks.ts';
 import { typeErrors } from '../docs/type-errors.ts';

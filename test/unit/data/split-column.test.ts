@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { planProject, splitCounts } from '../../../core/preprocessing/project-plan.ts';
-import { projectSource } from '../../../core/preprocessing/project-source.ts';
+import { planProject, splitCounts } from '../../../core/preprocessing/plans/project-plan.ts';
+import { projectSource } from '../../../core/preprocessing/plans/project-source.ts';
 import { splitOf } from '../../../core/preprocessing/split-names.ts';
 import { withNotes } from '../../../workers/data/notes.ts';
 import { fitted } from '../../../workers/data/preprocessing/fitted.ts';

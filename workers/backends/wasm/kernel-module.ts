@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import { ownFile } from '../../system/own-copies.ts';
-import type { LoadedModule } from './threads/kernel-threads.ts';
 import { withSharedMemory } from './threads/shared-memory.ts';
 
 /**
@@ -251,6 +250,12 @@ export interface KernelModule extends GemmModule, RecurrentModule {
  * fused multiply-add, which takes about two thirds of the time.
  */
 export type Determinism = RunConfig['determinism'];
+
+/** A module of `workers/kernels`, and its instance in this thread. */
+export interface LoadedModule<Exports> {
+  readonly module: WebAssembly.Module;
+  readonly exports: Exports;
+}
 
 export interface LoadedKernels extends LoadedModule<KernelModule> {
   /** The mode in use: `deterministic` if this processor or Node has no relaxed SIMD. */

@@ -1,8 +1,13 @@
 import { setFlagsFromString } from 'node:v8';
 import { createProducts, type Gemm, type MatrixProducts } from './gemm.ts';
-import { type Determinism, type GemmModule, readModule, type RecurrentModule } from './kernel-module.ts';
+import {
+  type Determinism,
+  type GemmModule,
+  type LoadedModule,
+  readModule,
+  type RecurrentModule,
+} from './kernel-module.ts';
 import type { TensorMemory } from './memory/tensor-memory.ts';
-import type { LoadedModule } from './threads/kernel-threads.ts';
 
 /** The version of V8 that has these flags: Node 24's. Other versions may not know them. */
 const knownV8 = '13.6.';

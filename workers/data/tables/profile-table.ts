@@ -5,7 +5,7 @@ import { type Misfits, profileColumn } from '../../../core/preprocessing/column-
 import { byLevel, type Finding, type ProfiledColumn, type TableProfile } from '../../../core/preprocessing/profile.ts';
 import { namesImages } from '../../../core/preprocessing/column-findings.ts';
 import { findFindings, proposeTarget } from '../../../core/preprocessing/profile-findings.ts';
-import { noFeatures, rolesOf } from '../../../core/preprocessing/project-plan.ts';
+import { noFeatures, rolesOf } from '../../../core/preprocessing/plans/project-plan.ts';
 import {
   namesSplits,
   namesSplitsOfImages,

@@ -166,7 +166,8 @@ function call(kernels: KernelModule, name: Name, values: readonly Argument[]): I
     else memory.floats(address, size).set(spread(size, i).map((value) => value + 1.1));
     return address;
   });
-  (kernels[name] as Kernel)(...places);
+  const kernel: Kernel = kernels[name];
+  kernel(...places);
   return values.flatMap((value, i) => {
     if (typeof value === 'number') return [];
     const bits = 'window' in value || value.isScratch ? [] : [memory.integers(places[i], value.values).slice()];

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { ownModule } from '../../../system/own-copies.ts';
+import type { LoadedModule } from '../kernel-module.ts';
 import type { TensorMemory } from '../memory/tensor-memory.ts';
 import { createJob, type Job, type Kernel, runParts } from './job.ts';
 import { type Place, type Rule, rules } from './spread.ts';
@@ -9,12 +10,6 @@ export interface KernelThreadData {
   readonly job: Job;
   readonly memory: WebAssembly.Memory;
   readonly modules: readonly WebAssembly.Module[];
-}
-
-/** A module of `workers/kernels`, and its instance in this thread. */
-export interface LoadedModule<Exports> {
-  readonly module: WebAssembly.Module;
-  readonly exports: Exports;
 }
 
 /** All kernels of some modules, in one order for all threads. */

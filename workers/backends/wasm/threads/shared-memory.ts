@@ -22,15 +22,14 @@ export function withSharedMemory(module: Uint8Array): Uint8Array<ArrayBuffer> {
 
 /** Where the flags of the memory's limits are: behind its name in the imports, or first in the memories. */
 function placeOfLimits(module: Uint8Array): number | null {
-  const name = Uint8Array.from('\u0006memory\u0002', (letter) => letter.charCodeAt(0));
+  const name = '\u0006memory\u0002';
   // Eight bytes of magic and version, then sections: an id, a size in LEB128, the content.
   for (let position = 8; position < module.length;) {
     const section = module[position++];
     const { value: size, end } = readSize(module, position);
     if (section === memorySection) return end + 1;
-    for (let i = end; section === importSection && i + name.length < end + size; i++) {
-      if (name.every((byte, j) => module[i + j] === byte)) return i + name.length;
-    }
+    const named = section === importSection ? Buffer.from(module.buffer, end, size).indexOf(name) : -1;
+    if (named !== -1) return end + named + name.length;
     position = end + size;
   }
   return null;

@@ -1,6 +1,6 @@
-import { quoted } from './column-findings.ts';
+import { quoted } from '../column-findings.ts';
 import { outputLines } from './planned-task.ts';
-import { type ColumnProfile, heldOutShare, type TableProfile, type TimeProfile } from './profile.ts';
+import { type ColumnProfile, heldOutShare, type TableProfile, type TimeProfile } from '../profile.ts';
 
 /** How a series is forecast, one step ahead. */
 export interface ForecastPlan {

@@ -1,7 +1,7 @@
-import { keyOf, quoted } from './column-findings.ts';
+import { keyOf, quoted } from '../column-findings.ts';
 import { type ImagePlan, imageProjectSource } from './image-plan.ts';
 import { outputLines, tasks } from './planned-task.ts';
-import { heldOutShare, type TableProfile } from './profile.ts';
+import { heldOutShare, type TableProfile } from '../profile.ts';
 import { type ColumnRole, listOf, noFeatures, type ProjectPlan, textLength } from './project-plan.ts';
 import { forecastModelSentence, forecastSource } from './series-plan.ts';
 

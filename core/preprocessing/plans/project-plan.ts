@@ -1,10 +1,10 @@
-import { formatCount } from '../text/numbers.ts';
-import { uselessKinds } from './column-findings.ts';
-import { type ColumnProfile, type Finding, heldOutShare, type TableProfile, type TimeProfile } from './profile.ts';
+import { formatCount } from '../../text/numbers.ts';
+import { uselessKinds } from '../column-findings.ts';
+import { type ColumnProfile, type Finding, heldOutShare, type TableProfile, type TimeProfile } from '../profile.ts';
 import { type PlannedTask, taskOf } from './planned-task.ts';
-import { holdsClasses } from './profile-findings.ts';
-import { splitCountsText, whyNoSplits } from './split-column.ts';
-import type { SplitName } from './split-names.ts';
+import { holdsClasses } from '../profile-findings.ts';
+import { splitCountsText, whyNoSplits } from '../split-column.ts';
+import type { SplitName } from '../split-names.ts';
 import { forecastDecision, type ForecastPlan, planForecast, whyNoForecast, whyUnfit } from './series-plan.ts';
 
 /** What a column of a table is for. */

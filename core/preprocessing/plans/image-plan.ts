@@ -1,7 +1,7 @@
-import { quoted } from './column-findings.ts';
-import { countsOf, type ImageProfile, type ImageTable } from './image-profile.ts';
+import { quoted } from '../column-findings.ts';
+import { countsOf, type ImageProfile, type ImageTable } from '../image-profile.ts';
 import { outputLines, type PlannedTask, taskOf, tasks } from './planned-task.ts';
-import type { Finding, TableProfile } from './profile.ts';
+import type { Finding, TableProfile } from '../profile.ts';
 import {
   type ColumnRole,
   listOf,
@@ -13,7 +13,7 @@ import {
   rolesOf,
   targetsOf,
 } from './project-plan.ts';
-import type { SplitName } from './split-names.ts';
+import type { SplitName } from '../split-names.ts';
 
 /** A project that learns from images, in folders of their classes or named by a table, with all that was decided. */
 export interface ImagePlan {

@@ -1,5 +1,5 @@
-import type { ColumnProfile } from './profile.ts';
-import { holdsClasses } from './profile-findings.ts';
+import type { ColumnProfile } from '../profile.ts';
+import { holdsClasses } from '../profile-findings.ts';
 
 /** Tasks that a project from a table may have. */
 export const plannedTasks = ['classification', 'heteroscedastic-regression', 'multi-label', 'forecast'] as const;
