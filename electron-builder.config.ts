@@ -7,6 +7,18 @@ const { env } = process;
 /** Where the packages of later versions will be found; undefined for packages that never look. */
 const updateAddress = env.TUTTI_UPDATE_URL;
 
+/**
+ * Tables of which systems know no type by themselves: the packages bring it. One entry for each ending, as the package
+ * for Linux takes one alone.
+ */
+const ownTables = [
+  { ext: 'jsonl', name: 'JSON lines', mimeType: 'application/x-ndjson' },
+  { ext: 'ndjson', name: 'JSON lines', mimeType: 'application/x-ndjson' },
+  { ext: 'parquet', name: 'Parquet table', mimeType: 'application/vnd.apache.parquet' },
+  { ext: 'arrow', name: 'Arrow table', mimeType: 'application/vnd.apache.arrow.file' },
+  { ext: 'feather', name: 'Arrow table', mimeType: 'application/vnd.apache.arrow.file' },
+].map((own) => ({ ...own, description: own.name, role: 'Viewer', rank: 'Alternate' }));
+
 /** Files of dependencies that nothing reads at run time. koffi's `src` must stay: its loader reads it. */
 const unread = [
   '!**/*.map',
@@ -101,7 +113,14 @@ export default {
     icon: 'packaging/icons',
     category: 'Science',
     // "Open with" begins a project from a table. On Windows, an entry would take the files from Excel.
-    mimeTypes: ['text/csv', 'text/tab-separated-values', 'application/x-ndjson', 'application/vnd.apache.parquet'],
+    mimeTypes: [
+      'text/csv',
+      'text/tab-separated-values',
+      'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+      'application/vnd.ms-excel.sheet.macroEnabled.12',
+      'application/json',
+    ],
+    fileAssociations: ownTables,
     synopsis: 'Trains deep ensembles and shows them',
     maintainer: 'The Tutti authors <packages@tutti.invalid>',
   },
@@ -164,10 +183,17 @@ export default {
           CFBundleTypeName: 'Table',
           CFBundleTypeRole: 'Viewer',
           LSHandlerRank: 'Alternate',
-          LSItemContentTypes: ['public.comma-separated-values-text', 'public.tab-separated-values-text'],
+          LSItemContentTypes: [
+            'public.comma-separated-values-text',
+            'public.tab-separated-values-text',
+            'org.openxmlformats.spreadsheetml.sheet',
+            'org.openxmlformats.spreadsheetml.sheet.macroenabled',
+            'public.json',
+          ],
         },
       ],
     },
+    fileAssociations: ownTables,
   },
   win: { target: 'nsis', icon: 'packaging/icons/tutti.ico' },
   nsis: { oneClick: false, perMachine: false, include: 'packaging/windows/installer.nsh' },

@@ -8,6 +8,7 @@ import { workbookBytes } from '../unit/data/workbook-bytes.ts';
 import { expectStatus, Stage, visit } from './stage.ts';
 import { violationsInAllLooks } from './support/axe.ts';
 import { chromium, noChromium } from './support/browser.ts';
+import { dropPath } from './support/drop-path.ts';
 import { expect } from './support/expect.ts';
 
 /** A class that a number decides, with a date that can be read in two ways, a row counter and missing cells. */
@@ -35,16 +36,7 @@ describe.skipIf(noChromium !== null)(`A project from a file of data${notRun(noCh
     return path;
   }
 
-  /** Drops a file or a folder on the window as a file manager does. */
-  async function drop(path: string): Promise<void> {
-    const session = await page.context().newCDPSession(page);
-    const data = { items: [], files: [path], dragOperationsMask: 1 };
-    for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
-      await session.send('Input.dispatchDragEvent', { type, x: 600, y: 400, data });
-    }
-    await session.detach();
-  }
-
+  const drop = (path: string) => dropPath(page, path);
   const heading = (name: string) => page.getByRole('heading', { name, exact: true });
   const next = () => page.getByRole('button', { name: /^Next: / });
   const code = () => page.getByRole('region', { name: 'Code of the project' });

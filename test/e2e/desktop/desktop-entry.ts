@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { _electron, type ElectronApplication, type Page } from '@playwright/test';
 import { openDisplay } from '../../environment/electron/display.ts';
 import { electronBinary } from '../../environment/electron/electron.ts';
+import { dropPath } from '../support/drop-path.ts';
 import { expect, patienceMs } from '../support/expect.ts';
 
 /** The desktop app as its tests see it. */
@@ -14,8 +15,8 @@ export interface DesktopApp {
   /** Runs a function in the app's main process. It is sent as source, so it has no closure. */
   evaluate: ElectronApplication['evaluate'];
   pages(): Page[];
-  /** Drops a folder on the first window. */
-  drop(folder: string): Promise<void>;
+  /** Drops a folder or a file on the first window. */
+  drop(path: string): Promise<void>;
   /** Starts the app once more. @returns its exit code */
   startAgain(...args: string[]): Promise<number | null>;
   /** Resolves with the exit code. */
@@ -30,6 +31,8 @@ export interface AppOptions {
   home: string;
   /** The built main process. Defaults to the one in `out`. */
   main?: string;
+  /** What it is opened with, as a file manager names it. */
+  given?: readonly string[];
 }
 
 const playwrightLoader = join(
@@ -44,14 +47,18 @@ export function appArguments(main: string = builtMain): string[] {
 }
 
 /** Runs the built app in Electron, on a display without a screen. */
-export async function openInElectron({ home, main = builtMain }: AppOptions): Promise<DesktopApp> {
+export async function openInElectron({ home, main = builtMain, given = [] }: AppOptions): Promise<DesktopApp> {
   const display = await openDisplay();
   // The app has its own programs.
   const { TUTTI_PROGRAMS: _compiled, ...others } = process.env;
   const env = { ...others, ...display.env, TUTTI_HOME: home } as Record<string, string>;
   const args = appArguments(main);
   const electron = await _electron
-    .launch({ executablePath: electronBinary, args, env: { ...env, PLAYWRIGHT_LOADER: playwrightLoader } })
+    .launch({
+      executablePath: electronBinary,
+      args: [...args, ...given],
+      env: { ...env, PLAYWRIGHT_LOADER: playwrightLoader },
+    })
     .catch(async (error: unknown) => {
       await display.close();
       throw error;
@@ -62,15 +69,8 @@ export async function openInElectron({ home, main = builtMain }: AppOptions): Pr
     exited: exitCode(child).finally(() => display.close()),
     complaints: text(child.stderr as Readable).then(withoutChromium),
     pages: () => electron.windows(),
-    drop: async (folder) => {
-      const [page] = electron.windows();
-      const session = await page.context().newCDPSession(page);
-      const data = { items: [], files: [folder], dragOperationsMask: 1 };
-      for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
-        await session.send('Input.dispatchDragEvent', { type, x: 400, y: 300, data });
-      }
-    },
-    startAgain: (...given) => exitCode(spawn(electronBinary, [...args, ...given], { env, stdio: 'ignore' })),
+    drop: (path) => dropPath(electron.windows()[0], path),
+    startAgain: (...again) => exitCode(spawn(electronBinary, [...args, ...again], { env, stdio: 'ignore' })),
     signal: (signal = 'SIGTERM') => void child.kill(signal),
   };
 }

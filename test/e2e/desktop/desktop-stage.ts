@@ -93,10 +93,13 @@ export class DesktopStage {
   }
 }
 
+/** Opens the app in a home, with what a file manager names. */
+export type OpenApp = (home: string, ...given: string[]) => Promise<DesktopApp>;
+
 /** Tests in a real Electron, where it is set up. */
-export function describeDesktop(subject: string, tests: (open: (home: string) => Promise<DesktopApp>) => void): void {
+export function describeDesktop(subject: string, tests: (open: OpenApp) => void): void {
   const reason = whyNoElectron();
   describe.skipIf(reason !== null)(`${subject}${notRun(reason)}`, () => {
-    tests((home) => openInElectron({ home }));
+    tests((home, ...given) => openInElectron({ home, given }));
   });
 }
