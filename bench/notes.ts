@@ -12,6 +12,10 @@ export const notes: Record<string, string[]> = {
       'for 2, 4 and 8 ranks. With more ranks than cores, ranks take turns.',
     'Ranks sum large arrays in place with SIMD kernels, each rank its slice. The 28 to 33 ms of four ranks for 40 MB are the time of copying.',
   ],
+  threads: [
+    'Median steps of one member with --threads 2, in turns with one thread and with PyTorch on two. Results have the same ' +
+      'bits with any number of threads. The steps of a recurrent layer run in one thread; its large products do not.',
+  ],
   compute: [
     'V8 in Node 24 can join two 128-bit instructions of WebAssembly to one of AVX2. The matrix product is written for that and reaches 75 GFLOP/s on a core.',
     'A dense layer is one op, with one more for each of its gradients. The 8 members one by one gain from this more than the stack, which had few ops before.',

@@ -28,15 +28,18 @@ export class Stepper {
     this.description = description;
   }
 
-  static ofTutti(blas: Blas | null): Promise<Stepper> {
+  static ofTutti(blas: Blas | null, threads = 1): Promise<Stepper> {
     const entry = join(import.meta.dirname, 'stepper.ts');
-    return Stepper.start(process.execPath, [...nodeFlags, entry, JSON.stringify(blas)], {});
+    return Stepper.start(process.execPath, [...nodeFlags, entry, JSON.stringify(blas), String(threads)], {});
   }
 
-  /** PyTorch on one thread. `coreType` is the processor whose kernels its OpenBLAS uses; null: the library's choice. */
-  static ofPyTorch({ python }: Peer, coreType: string | null): Promise<Stepper> {
+  /** PyTorch. `coreType` is the processor whose kernels its OpenBLAS uses; null: the library's choice. */
+  static ofPyTorch({ python }: Peer, coreType: string | null, threads = 1): Promise<Stepper> {
     const cores = coreType === null ? {} : { OPENBLAS_CORETYPE: coreType };
-    return Stepper.start(python, [join(peersFolder, 'training_step.py')], { OMP_NUM_THREADS: '1', ...cores });
+    return Stepper.start(python, [join(peersFolder, 'training_step.py')], {
+      OMP_NUM_THREADS: String(threads),
+      ...cores,
+    });
   }
 
   private static async start(command: string, args: string[], environment: NodeJS.ProcessEnv): Promise<Stepper> {

@@ -14,7 +14,7 @@ from torch.nn import functional
 
 import layers
 
-torch.set_num_threads(1)
+torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
 torch.manual_seed(1)
 
 
