@@ -12,7 +12,7 @@ import { describeMachine } from '../machine.ts';
  * Every table is split five times; all methods get the same rows, one after the other. Measures that are in
  * node_modules/.cache/tutti-tables.json are not taken again, so that the work can be interrupted: remove that file to
  * begin anew.
- * Writes docs/tables-compared.md.
+ * Writes docs/tables-compared.md, and keeps its further sections.
  */
 
 const run = promisify(execFile);
@@ -70,8 +70,10 @@ async function compare(uci: string, only: string | undefined): Promise<void> {
       await writeFile(resultsFile, `${JSON.stringify(known, null, 1)}\n`);
     }
     const results = listed.flatMap(({ name }) => known.filter(({ table }) => table.name === name));
-    if (results.length === listed.length) await writeFile(page, pageOf(results));
-    else console.log(`${page} is written once all ${listed.length} tables are compared.`);
+    if (results.length === listed.length) {
+      const [, ...byHand] = (await readFile(page, 'utf8')).split(/^(?=## )/m);
+      await writeFile(page, [pageOf(results), ...byHand].join('\n'));
+    } else console.log(`${page} is written once all ${listed.length} tables are compared.`);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -1,7 +1,7 @@
 import { formatCount } from '../text/numbers.ts';
 import { dataFormatOf } from './data-formats.ts';
 import type { ColumnProfile, Finding, ProfiledColumn } from './profile.ts';
-import { missingValuesWithout, type TableReading } from './reading.ts';
+import { isClock, missingValuesWithout, type TableReading } from './reading.ts';
 
 /** Fewer rows show nothing by chance alone. */
 export const leastRows = 20;
@@ -83,6 +83,13 @@ function formats({ name, numberFormat, dateFormat }: ColumnProfile): Finding[] {
     return [{ level: 'note', kind: 'date-format', column: name, message, choices: null, option }];
   }
   if (numberFormat === null) return [];
+  if (isClock(numberFormat)) {
+    const message =
+      `${JSON.stringify(name)} holds times of day, which count as hours since midnight: a model sees 23:59 and 0:00 far ` +
+      'apart.';
+    const option = `${typed(name, 'number')}, or ${typed(name, 'category')}`;
+    return [{ level: 'note', kind: 'number-format', column: name, message, choices: null, option }];
+  }
   const { decimal, grouping, unit } = numberFormat;
   const parts = [
     `a decimal ${decimal === ',' ? 'comma' : 'point'}`,

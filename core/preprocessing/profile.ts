@@ -184,6 +184,8 @@ export interface ProfiledColumn {
   readonly values: Float64Array | readonly (string | null)[];
   /** Whether a column of numbers has one of several digits that begins with 0. */
   readonly hasLeadingZeros?: boolean;
+  /** Whether its numbers are times of day. */
+  readonly isClock?: boolean;
   /** How many times are written with each zone; those without one are under the empty text. Days do not count. */
   readonly zones?: ReadonlyMap<string, number>;
 }

@@ -42,11 +42,16 @@ const numberFormatSchema = z.strictObject({
   decimal: z.enum(['.', ',']),
   /** The sign between groups of three digits; empty where there is none. A blank stands for every kind of blank. */
   grouping: z.enum(['', ',', '.', ' ', "'"]),
-  /** A currency sign or % at every number, which is left out; empty where there is none. */
+  /** A currency sign or % at every number, which is left out; empty where there is none; `HH:MM`: see `clockFormat`. */
   unit: z.string(),
 });
 /** How the numbers of a column are written. */
 export type NumberFormat = z.output<typeof numberFormatSchema>;
+
+/** Times of day, such as 14:00, 14:00:30 and 2:00 PM, which are hours since midnight. */
+export const clockFormat: NumberFormat = { decimal: '.', grouping: '', unit: 'HH:MM' };
+
+export const isClock = (format: NumberFormat | null): boolean => format?.unit === clockFormat.unit;
 
 /** Texts that stand for a missing value, unless the user names others. */
 export const usualMissingValues = ['', 'NA', 'N/A', 'NaN', 'nan', 'null', 'NULL', 'None', '?'];
@@ -235,7 +240,9 @@ export function readAs({ type, numberFormat, dateFormat, distinct, countsRows }:
 }
 
 /** `decimal comma, groups by ".", without €` */
-function formatName({ decimal, grouping, unit }: NumberFormat): string {
+function formatName(format: NumberFormat): string {
+  if (isClock(format)) return 'time of day in hours';
+  const { decimal, grouping, unit } = format;
   const parts = [
     `decimal ${decimal === ',' ? 'comma' : 'point'}`,
     ...(grouping === '' ? [] : [`groups by "${grouping}"`]),

@@ -38,6 +38,17 @@ const categoryColumnSchema = z.strictObject({
   categories: z.array(z.string()).min(1),
 });
 
+/** Columns with more categories than this become embeddings in a project that is proposed; others stay one-hot. */
+const mostOneHot = 20;
+
+/**
+ * The length of the vectors that stand for n categories: min(50, round(1.6 n^0.56)); null for few categories, which stay
+ * one-hot. Source: `emb_sz_rule` of fastai (fastai/tabular/model.py), with a lower limit.
+ */
+export function embeddingWidth(count: number): number | null {
+  return count > mostOneHot ? Math.min(50, Math.round(1.6 * count ** 0.56)) : null;
+}
+
 export const columnStepSchema = z.discriminatedUnion('type', [numberColumnSchema, categoryColumnSchema]);
 /** How a column of a table becomes features. */
 export type ColumnStep = z.output<typeof columnStepSchema>;

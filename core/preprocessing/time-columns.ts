@@ -76,15 +76,9 @@ export function hasValue({ values }: Pick<ProfiledColumn, 'values'>, row: number
   return typeof value === 'number' ? !Number.isNaN(value) : value !== null;
 }
 
-/** Whether a column holds times of the day, such as `18:30` or `18.30.00`, which tell no series apart. */
-export const isClock = ({ type, values }: ProfiledColumn): boolean =>
-  type === 'category' &&
-  !(values instanceof Float64Array) &&
-  values.every((text) => text === null || /^\d{1,2}([:.])[0-5]\d(?:\1[0-5]\d)?$/.test(text));
-
 function mayNameSeries(column: ProfiledColumn): boolean {
   const { name, type, values } = column;
-  if (type === 'category') return !isClock(column);
+  if (type === 'category') return true;
   const areWhole = values.every((value) => Number.isNaN(value) || Number.isInteger(value));
   return type === 'number' && identifierNames.test(name) && areWhole;
 }

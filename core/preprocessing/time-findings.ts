@@ -1,15 +1,7 @@
 import { quoted } from './column-findings.ts';
 import { shownValue } from './column-profile.ts';
 import type { Finding, ProfiledTable, TimeProfile } from './profile.ts';
-import {
-  hasEnoughSteps,
-  hasEvenSteps,
-  isClock,
-  isSeries,
-  type TimeColumn,
-  timeColumn,
-  timeProfile,
-} from './time-columns.ts';
+import { hasEnoughSteps, hasEvenSteps, isSeries, type TimeColumn, timeColumn, timeProfile } from './time-columns.ts';
 
 const proposal = 'the rows are the steps of a series';
 /** Names of numbers that may be times. */
@@ -65,13 +57,15 @@ function requireTimes(name: string, type: string): void {
 /** Days whose times of the day stand in another column. */
 function clockFindings({ values }: ProfiledTable, column: TimeColumn): Finding[] {
   if (column.type !== 'date' || isSeries(column)) return [];
-  return values.filter(isClock).map(({ name }) => {
-    const [clock, day] = [name, column.name].map((own) => JSON.stringify(own));
-    const message =
-      `${clock} has the time of the day of ${day}. Write both in one column, such as 2004-03-10 18:00: apart, the rows ` +
-      'of a day have no order, and make no series.';
-    return warning('clock', name, message, null);
-  });
+  return values
+    .filter(({ isClock = false }) => isClock)
+    .map(({ name }) => {
+      const [clock, day] = [name, column.name].map((own) => JSON.stringify(own));
+      const message =
+        `${clock} has the time of the day of ${day}. Write both in one column, such as 2004-03-10 18:00: apart, the rows ` +
+        'of a day have no order, and make no series.';
+      return warning('clock', name, message, null);
+    });
 }
 
 /** The range of a time, the usual step and the order of the rows. */

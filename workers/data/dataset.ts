@@ -25,6 +25,14 @@ export interface Normalization {
   readonly std: readonly number[];
 }
 
+/** The features of a column of categories: 1 for the category of the sample, else 0. */
+export interface CategoryFeatures {
+  /** Position of the first one. */
+  readonly start: number;
+  /** Number of categories. */
+  readonly count: number;
+}
+
 /** N samples in memory, with a target each. */
 export interface Dataset extends SampleExtras {
   /** The name in messages and on pages. */
@@ -38,6 +46,8 @@ export interface Dataset extends SampleExtras {
    * order.
    */
   readonly featureNames?: readonly string[];
+  /** Where the features of columns of categories lie, one feature for each category. */
+  readonly categories?: readonly CategoryFeatures[];
   /** Raw values, shape `[N, ...featureShape]`. A byte `v` stands for `v / 255`. Batches apply the normalization. */
   readonly features: Float32Array | Uint8Array;
   /** Where the features are read, batch by batch, if they are not in memory; `features` is then empty. */

@@ -5,7 +5,7 @@
  */
 
 export { createDataset, createSplits, flattened, gatherBatch, subset, take } from './dataset.ts';
-export type { Batch, Dataset, Normalization, PoolNotes, Splits } from './dataset.ts';
+export type { Batch, CategoryFeatures, Dataset, Normalization, PoolNotes, Splits } from './dataset.ts';
 export type { Extras, Field, Fields, SampleExtras } from './fields.ts';
 export { splitDataset } from './split.ts';
 export type { SplitSizes } from './split.ts';

@@ -34,6 +34,7 @@ const datasetSchema = z.object({
   name: z.string(),
   featureShape: z.array(z.int()),
   featureNames: z.array(z.string()).optional(),
+  categories: z.array(z.object({ start: z.int(), count: z.int() })).optional(),
   classNames: z.array(z.string()).optional(),
   classCount: z.int().optional(),
   normalization: z.object({ mean: z.array(z.number()), std: z.array(z.number()) }).optional(),

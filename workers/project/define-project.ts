@@ -4,7 +4,7 @@ import type { PermissionsInput } from '../../core/protocol/run/permissions.ts';
 import type { SearchSpace } from '../../core/studies/space/schema.ts';
 import type { EvaluatedSet } from '../../core/protocol/run/record.ts';
 import type { ProjectCallback } from '../callbacks/project-callback.ts';
-import type { DataFolders, Fold, Splits, Table } from '../data/index.ts';
+import type { CategoryFeatures, DataFolders, Fold, Splits, Table } from '../data/index.ts';
 import type { EnsembleInput } from '../inference/inputs.ts';
 import type { Figure } from '../plots/index.ts';
 import type { LayersModel, Scalar, Tensor } from '../tensorflow/tf.ts';
@@ -42,6 +42,8 @@ export interface DataContext<H> extends ProjectContext<H> {
 export interface ModelContext<H> extends ProjectContext<H> {
   /** Shape of one sample. */
   featureShape: readonly number[];
+  /** Where the features of columns of categories lie: see `embedCategories`. */
+  categories: readonly CategoryFeatures[];
   /** Shapes of a sample's further inputs, by name. */
   extraInputShapes: Readonly<Record<string, readonly number[]>>;
   /** K for classification, the number of target columns otherwise. */

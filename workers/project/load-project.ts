@@ -153,11 +153,19 @@ function findEntry(folder: string, source: string): string {
 }
 
 /** What `model` gets to know about the shapes of one sample. */
-export function modelShapes({ featureShape, extraInputs = {}, targets, length, targetShape }: Dataset) {
+export function modelShapes({
+  featureShape,
+  categories = [],
+  extraInputs = {},
+  targets,
+  length,
+  targetShape,
+}: Dataset) {
   const shapes = Object.entries(extraInputs).map(([name, { shape }]) => [name, shape] as const);
   const columns = targets.length / length;
   return {
     featureShape,
+    categories,
     extraInputShapes: Object.fromEntries(shapes),
     targetShape: targetShape ?? (columns === 1 ? [] : [columns]),
   };

@@ -2,6 +2,8 @@ import { keyOf, quoted } from '../column-findings.ts';
 import { type ImagePlan, imageProjectSource } from './image-plan.ts';
 import { outputLines, tasks } from './planned-task.ts';
 import { heldOutShare, type TableProfile } from '../profile.ts';
+import { isClock } from '../reading.ts';
+import { embeddingWidth } from '../schema.ts';
 import { type ColumnRole, listOf, noFeatures, type ProjectPlan, textLength } from './project-plan.ts';
 import { forecastModelSentence, forecastSource } from './series-plan.ts';
 
@@ -33,12 +35,13 @@ export function projectSource(plan: ProjectPlan, file: string, title: string): s
 function tableSource(plan: ProjectPlan, file: string, title: string): string {
   const { targets, task } = plan;
   const texts = textsOf(plan);
-  const isRegression = task === 'heteroscedastic-regression';
+  const isEmbedded = hasEmbeddings(plan);
+  const isFunctional = task === 'heteroscedastic-regression' || texts.length > 0 || isEmbedded;
   const features = [...plan.roles.values()].filter((role) => !noFeatures.includes(role)).length;
   const predicted = targets.length === 1 ? targets[0] : listOf(targets);
   const description = `${tasks[task].answer} of ${predicted} from ${features} ${features === 1 ? 'column' : 'columns'} of ${file}.`;
   return `import { join } from 'node:path';
-import { defineProject, readTable, ${isRegression || texts.length > 0 ? 'type SymbolicTensor, ' : ''}tableSplits, tf, z } from 'tutti-ensembles';
+import { defineProject, ${isEmbedded ? 'embedCategories, ' : ''}readTable, ${isFunctional ? 'type SymbolicTensor, ' : ''}tableSplits, tf, z } from 'tutti-ensembles';
 
 export default defineProject({
   name: ${quoted(title)},
@@ -76,7 +79,11 @@ const indented = (lines: readonly string[]): string => lines.map((line) => `    
 export function modelSentence(plan: ProjectPlan): string {
   const { task, profile, forecast } = plan;
   if (forecast !== null) return forecastModelSentence(forecast, batchSizeFor(profile.reading.rows));
-  const words = textsOf(plan).length > 0 ? ', behind the mean of the embeddings of the words' : '';
+  const embedded = [
+    ...(hasEmbeddings(plan) ? ['embeddings of columns of many categories'] : []),
+    ...(textsOf(plan).length > 0 ? ['the mean of the embeddings of the words'] : []),
+  ];
+  const words = embedded.length === 0 ? '' : `, behind ${embedded.join(' and ')}`;
   return (
     `Five networks of two hidden layers with 64 units and dropout${words}, which give ${tasks[task].output}; AdamW, batches of ` +
     `${batchSizeFor(profile.reading.rows)}, until the NLL of the ensemble no longer falls.`
@@ -97,7 +104,9 @@ function readingLinesOf({ reading, columns, target }: TableProfile, roles: Reado
     return { ...column, type: isTyped ? role : column.type };
   });
   const decimals = types.flatMap(({ name, type, numberFormat }) =>
-    type === 'number' && numberFormat !== null ? [`${keyOf(name)}: '${numberFormat.decimal}'`] : [],
+    type === 'number' && numberFormat !== null && !isClock(numberFormat)
+      ? [`${keyOf(name)}: '${numberFormat.decimal}'`]
+      : [],
   );
   const dates = types.flatMap(({ name, type, dateFormat }) =>
     type === 'date' && dateFormat !== null ? [`${keyOf(name)}: '${dateFormat}'`] : [],
@@ -154,14 +163,22 @@ function splitLines(plan: ProjectPlan): string[] {
 /** Columns of texts that the model reads. */
 const textsOf = ({ roles }: ProjectPlan): string[] => namesOf(roles, (role) => role === 'text');
 
+/** Whether a column has so many categories that they become vectors. */
+const hasEmbeddings = ({ roles, profile }: ProjectPlan): boolean =>
+  profile.columns.some(
+    ({ name, distinctValues }) => roles.get(name) === 'category' && embeddingWidth(distinctValues) !== null,
+  );
+
 const namesOf = (roles: ReadonlyMap<string, ColumnRole>, has: (role: ColumnRole) => boolean): string[] =>
   [...roles].flatMap(([name, role]) => (has(role) ? [name] : []));
 
 function modelSource(plan: ProjectPlan): string {
   const texts = textsOf(plan);
-  if (plan.task !== 'heteroscedastic-regression' && texts.length === 0) return classModel;
-  const { lines, inputs } = inputsSource(texts, namesOf(plan.roles, (role) => !noFeatures.includes(role)).length);
-  return `  model({ hyperparameters: { width, dropout }, featureShape, targetSize }) {
+  const isEmbedded = hasEmbeddings(plan);
+  if (plan.task !== 'heteroscedastic-regression' && texts.length === 0 && !isEmbedded) return classModel;
+  const features = namesOf(plan.roles, (role) => !noFeatures.includes(role)).length;
+  const { lines, inputs } = inputsSource(texts, features, isEmbedded);
+  return `  model({ hyperparameters: { width, dropout }, featureShape, ${isEmbedded ? 'categories, ' : ''}targetSize }) {
     const { dense } = tf.layers;
 ${lines}    const hidden = [
       dense({ units: width, activation: 'relu' }),
@@ -174,7 +191,15 @@ ${outputLines(plan.task, { hidden: 'hidden', inputs })}  },
 }
 
 /** The inputs of the model, and `input`, of which its dense layers take all. */
-function inputsSource(texts: readonly string[], features: number): { lines: string; inputs: string } {
+function inputsSource(
+  texts: readonly string[],
+  features: number,
+  isEmbedded: boolean,
+): { lines: string; inputs: string } {
+  const embedded = isEmbedded ? 'embedCategories(features, categories)' : 'features';
+  if (texts.length === 0 && isEmbedded) {
+    return { lines: `    const features = ${featuresInput}\n    const input = ${embedded};\n`, inputs: 'features' };
+  }
   if (texts.length === 0) return { lines: `    const input = ${featuresInput}\n`, inputs: 'input' };
   const words = `
       .map((text) => tf.layers.embedding({ inputDim: ${vocabulary}, outputDim: 32, maskZero: true }).apply(text))
@@ -188,7 +213,7 @@ function inputsSource(texts: readonly string[], features: number): { lines: stri
   if (named.length === 0) {
     return { lines: `    const text = ${featuresInput}\n    const [input] = [text]${words}`, inputs: 'text' };
   }
-  const [read, joined] = isFirstText ? ['[features, ...texts]', 'words'] : ['texts', '[features, ...words]'];
+  const [read, joined] = isFirstText ? ['[features, ...texts]', 'words'] : ['texts', `[${embedded}, ...words]`];
   return {
     lines: `    const features = ${featuresInput}
     const texts = [${named.join(', ')}];

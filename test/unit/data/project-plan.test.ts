@@ -39,6 +39,9 @@ const hours = csv('hour,station,weather,wind,load', 400, (i) => {
   return `${time},${'ab'[i % 2]},${['dry', 'wet', 'snow'][i % 3]},${mixed(i)},${(100 * mixed(i * i + 3)).toFixed(1)}`;
 });
 
+/** 120 cities, of which each has five rows. */
+const cities = csv('city,size,note,kind', 600, (i) => `c${i % 120},${mixed(i)},words of row ${i},${'ab'[i % 2]}`);
+
 const words = (i: number): string => `room ${i} was as quiet and warm as we hoped`;
 /** Tables of reviews, with the roles of their columns and the inputs of the model. */
 const texts = [
@@ -276,12 +279,24 @@ describe('a project from a table', () => {
     expect(projectSource(plan, 'd.csv', 'x')).toContain('text: { name: { size: 5000, length: 64 } }');
   });
 
+  it('embeds columns of many categories', async () => {
+    const plan = await planOf(cities);
+    expect(plan.roles.get('city')).toBe('category');
+    expect(projectSource(plan, 'd.csv', 'x')).toContain('const input = embedCategories(features, categories);');
+    const both = await planOf(cities, { roles: { note: 'text' } });
+    expect(projectSource(both, 'd.csv', 'x')).toContain('.apply([embedCategories(features, categories), ...words])');
+    const few = await planOf(classes, { roles: { zip: 'category' } });
+    expect(projectSource(few, 'd.csv', 'x')).not.toContain('embedCategories');
+  });
+
   it('has no errors of types', { timeout: 300_000 }, async () => {
     const plans = [
       ...(await Promise.all(texts.map(({ content }) => planOf(content)))),
       await planOf(classes),
       await planOf(numbers, { roles: { who: 'group', w: 'weights' } }),
       await planOf(hours),
+      await planOf(cities),
+      await planOf(cities, { roles: { note: 'text' } }),
     ];
     const sources = plans.map((plan, i): [string, string] => [
       join(root, 'docs', `planned-${i}.ts`),

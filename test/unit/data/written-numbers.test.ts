@@ -24,6 +24,9 @@ describe('numbers', () => {
     ['a unit behind', ['12 kg', '3.5kg', '-1 kg'], [12, 3.5, -1]],
     ['a unit of several words and powers', ['1,024.5 mg/m³', '3 mg/m³'], [1024.5, 3]],
     ['degrees', ['21 °C', '-3.5 °C'], [21, -3.5]],
+    ['times of day, in hours', ['14:00', '0:30', '23:45:36'], [14, 0.5, 23.76]],
+    ['times of day with points', ['18.00.00', '9.30.00'], [18, 9.5]],
+    ['times of half a day', ['2:00 PM', '12:15 am', '12:30 p.m.'], [14, 0.25, 12.5]],
     ['the code of a currency in front', ['EUR 1,024.50', 'EUR 3'], [1024.5, 3]],
     ['the code of a currency behind', ['1.024,50 EUR', '16,02 EUR'], [1024.5, 16.02]],
   ])('with %s', async (_, cells, values) => {
@@ -54,7 +57,18 @@ describe('numbers', () => {
     ]);
   });
 
+  it('of times of day keep their form for later tables; other texts with a colon are categories', async () => {
+    const { reading } = await parse('x;y\n14:00;a\n9:30;b\n');
+    expect(reading).toBeDefined();
+    const later = await parse('x;y\n18:15;a\n', reading === undefined ? {} : { reading });
+    expect(columnsOf(later).x).toEqual({ type: 'number', values: [18.25] });
+    for (const text of ['4:3', '25:00', '12:60', '13:00 PM', '1:02:03:04']) {
+      expect(columnsOf(await parse(`x;y\n${text};a\n${text};b\n`)).x.type).toBe('category');
+    }
+  });
+
   it('of one wrong spelling are named, also with decimal commas', async () => {
+    await expect(parse('x;y\n14:00;a\nnoon;b\n15:30;a\n')).rejects.toThrow('"noon" is not a time of day (14:00');
     await expect(parse('x;y\n1,5;a\n2,x;b\n3,5;a\n')).rejects.toThrow(
       '"2,x" is not a number (finite, with a decimal comma',
     );

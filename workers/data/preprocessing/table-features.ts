@@ -1,6 +1,7 @@
 import { orderClasses } from '../../../core/preprocessing/reading.ts';
 import type { ColumnStep, TableStep, TextColumnStep } from '../../../core/preprocessing/schema.ts';
 import { columnMoments } from '../column-moments.ts';
+import type { CategoryFeatures } from '../dataset.ts';
 import { type Column, isMissingAt, type NumericColumn, type TextColumn } from '../tables/columns.ts';
 import { columnOf, type Table } from '../tables/table.ts';
 import { missingAt } from './missing.ts';
@@ -84,6 +85,16 @@ function mostFrequentBit(values: Float64Array): number {
 /** Number of features that a column becomes. */
 export function widthOf(step: ColumnStep): number {
   return (step.type === 'category' ? step.categories.length : 1) + (step.impute?.indicator ? 1 : 0);
+}
+
+/** Where the features of the columns of categories lie. */
+export function categoryFeatures(steps: readonly ColumnStep[]): CategoryFeatures[] {
+  let start = 0;
+  return steps.flatMap((step) => {
+    const own = step.type === 'category' ? [{ start, count: step.categories.length }] : [];
+    start += widthOf(step);
+    return own;
+  });
 }
 
 /**

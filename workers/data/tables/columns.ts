@@ -1,5 +1,5 @@
 import type { ProfiledColumn } from '../../../core/preprocessing/profile.ts';
-import type { DateFormat, NumberFormat } from '../../../core/preprocessing/reading.ts';
+import { type DateFormat, isClock, type NumberFormat } from '../../../core/preprocessing/reading.ts';
 import { type Cell, type Cells, isDecimal, type RawTable } from './cells.ts';
 import { parseDate } from './reading/dates.ts';
 import { parseNumber } from './reading/numbers.ts';
@@ -121,6 +121,7 @@ export function placeOfColumn(table: RawTable, index: number, row: number): stri
 function ruleOf(type: NumericColumn['type'], { numberFormat, dateFormat }: ColumnFormat): string {
   if (type === 'boolean') return 'true or false';
   if (type === 'date') return `a date (${dateFormat ?? '2026-01-31'}, or with a time: 2026-01-31T12:00:00Z)`;
+  if (isClock(numberFormat)) return 'a time of day (14:00, 14:00:30 or 2:00 PM)';
   const { decimal, unit } = numberFormat ?? { decimal: '.', unit: '' };
   return (
     'a number (finite, with a decimal ' +

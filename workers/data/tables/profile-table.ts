@@ -3,6 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type Misfits, profileColumn } from '../../../core/preprocessing/column-profile.ts';
 import { byLevel, type Finding, type ProfiledColumn, type TableProfile } from '../../../core/preprocessing/profile.ts';
+import { isClock } from '../../../core/preprocessing/reading.ts';
 import { namesImages } from '../../../core/preprocessing/column-findings.ts';
 import { findFindings, proposeTarget } from '../../../core/preprocessing/profile-findings.ts';
 import { noFeatures, rolesOf } from '../../../core/preprocessing/plans/project-plan.ts';
@@ -182,7 +183,10 @@ function lenientColumn(raw: RawTable, index: number, how: ChosenColumn): { colum
   const shown =
     type === 'date'
       ? { zones: countZones(cells) }
-      : { hasLeadingZeros: cells.some((cell) => typeof cell === 'string' && /^0\d+$/.test(cell)) };
+      : {
+          hasLeadingZeros: cells.some((cell) => typeof cell === 'string' && /^0\d+$/.test(cell)),
+          isClock: isClock(how.numberFormat),
+        };
   return { column: { name, type, values, ...shown }, misfits: { misfits, misfitCount: rows.length } };
 }
 

@@ -13,7 +13,7 @@ import {
 } from '../assign-rows.ts';
 import { missingAt, missingRows, missingTexts } from '../preprocessing/missing.ts';
 import { noteData, throwProblems } from '../notes.ts';
-import { fitColumn, tableFeatures, whyUnfit } from '../preprocessing/table-features.ts';
+import { categoryFeatures, fitColumn, tableFeatures, whyUnfit } from '../preprocessing/table-features.ts';
 import { fitTexts, textIds, textInputs, type TextColumnOptions } from '../preprocessing/text-columns.ts';
 import { type Column, isMissingAt } from './columns.ts';
 import { namedSplits } from './split-column.ts';
@@ -334,12 +334,14 @@ function toDataset(table: Table, name: string, rows: Int32Array, { steps, target
       : tableFeatures(tableStep, table, rows);
   const names =
     tableStep?.columns.flatMap((step) => (step.type === 'category' || step.impute ? [] : [step.name])) ?? [];
+  const categories = categoryFeatures(tableStep?.columns ?? []);
   const weights = parts.weights && Float32Array.from(rows, (row) => Number(parts.weights?.values[row]));
   return createDataset({
     name,
     featureShape: [width],
     features,
     ...(names.length === width && { featureNames: names }),
+    ...(categories.length > 0 && { categories }),
     ...targetsOf(name, target, parts.targets, rows),
     ...(parts.areLabels && { classNames: parts.targets.map((column) => column.name) }),
     ...(weights && { weights }),

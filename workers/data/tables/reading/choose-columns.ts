@@ -1,3 +1,4 @@
+import { leastShared } from '../../../../core/preprocessing/answer-findings.ts';
 import { keyOf } from '../../../../core/preprocessing/column-findings.ts';
 import type { DateFormat } from '../../../../core/preprocessing/reading.ts';
 import type { Cell, Cells, RawTable } from '../cells.ts';
@@ -41,8 +42,12 @@ interface UndecidedColumn {
   assumed: ChosenColumn;
 }
 
-/** A column of strings with more distinct values than this is text unless the user says that it is a category. */
-const mostGuessedCategories = 100;
+/**
+ * A column of strings with more distinct values is text unless the user says that it is a category; with more than
+ * `surelyCategories` also unless each value has `leastShared` rows on average, and their features fit into memory.
+ */
+const [surelyCategories, mostGuessedCategories] = [100, 1000];
+const mostGuessedFeatures = 2 ** 27;
 /** Fewer numbers are days by chance. */
 const leastDays = 3;
 /** What most cells of a column are shows in so many. */
@@ -230,7 +235,12 @@ class ColumnChooser {
   }
 
   #isCategory(index: number): boolean {
-    return this.#cells(index).distinct(mostGuessedCategories + 1) <= mostGuessedCategories;
+    const { present, length } = this.#cells(index);
+    const distinct = this.#cells(index).distinct(mostGuessedCategories + 1);
+    if (distinct <= surelyCategories) return true;
+    return (
+      distinct <= mostGuessedCategories && leastShared * distinct <= present && distinct * length <= mostGuessedFeatures
+    );
   }
 
   #fits(index: number, type: NumericColumn['type'], format: ColumnFormat): boolean {

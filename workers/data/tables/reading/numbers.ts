@@ -1,5 +1,6 @@
-import type { NumberFormat } from '../../../../core/preprocessing/reading.ts';
+import { clockFormat, isClock, type NumberFormat } from '../../../../core/preprocessing/reading.ts';
 import { isDecimal } from '../cells.ts';
+import { fittingDateFormats } from './dates.ts';
 
 /** Signs of money and shares, in front of a number or behind it. */
 const unitSign = /[$€£¥₹%‰]/u;
@@ -32,9 +33,25 @@ const grouped = new Map(
   ]),
 );
 
+/** A time of day, without a day. */
+const clock = /^(\d{1,2}):([0-5]\d)(?::([0-5]\d(?:\.\d{1,9})?))?(?: ?([AaPp])\.?[Mm]\.?)?$/;
+/** As in Italy: 18.00.00. */
+const clockOfPoints = /^(\d{1,2})\.([0-5]\d)\.([0-5]\d)$/;
+
+/** Hours since midnight of a time of day; null for other text. */
+function parseClock(text: string): number | null {
+  const [, hour, minute, second = '0', half] = clock.exec(text) ?? clockOfPoints.exec(text) ?? [];
+  if (hour === undefined) return null;
+  const written = Number(hour);
+  if (half === undefined ? written > 24 : written < 1 || written > 12) return null;
+  const hours = half === undefined ? written : (written % 12) + (half.toLowerCase() === 'p' ? 12 : 0);
+  return hours + Number(minute) / 60 + Number(second) / 3600;
+}
+
 /** A number that is written in a format; null where the text is none, or beyond float32. */
 export function parseNumber(text: string, format: NumberFormat | null): number | null {
   if (format === null) return isDecimal(text) ? Number(text) : null;
+  if (isClock(format)) return parseClock(text);
   const body = withoutUnit(text, format.unit);
   return body === null ? null : parseBody(body, format);
 }
@@ -83,6 +100,9 @@ export function fittingNumberFormats(texts: readonly string[], decimal: '.' | ',
     const maybeThousands = decimal === null && isGroupedBy(texts, '.');
     return maybeThousands ? [null, { decimal: ',', grouping: '.', unit: '' }] : [null];
   }
+  const areClocks = texts.length > 0 && texts.every((text) => parseClock(text) !== null);
+  // 18.05.21 is a day, unless another text of the column cannot be one.
+  if (areClocks && fittingDateFormats(texts, null).length === 0) return [clockFormat];
   return formatsFor(decimal, texts.length === 0 ? '' : unitOf(texts[0])).filter(
     (format) =>
       texts.every((text) => parseNumber(text, format) !== null) &&
@@ -123,7 +143,8 @@ export function mostlyNumbers(texts: readonly string[], decimal: '.' | ',' | nul
   const withDigits = texts.filter((text) => /\d/.test(text));
   if (2 * withDigits.length < texts.length) return undefined;
   const withUnit = formatsFor(decimal, commonestUnit(withDigits));
-  const formats = decimal === ',' ? withUnit : [null, ...withUnit];
+  const clocks = texts.some((text) => text.includes(':')) ? [clockFormat] : [];
+  const formats = [...(decimal === ',' ? [] : [null]), ...clocks, ...withUnit];
   return formats.find((format) => {
     const numbers = withDigits.filter((text) => parseNumber(text, format) !== null).length;
     return numbers > 0 && 2 * numbers >= texts.length;
@@ -132,6 +153,7 @@ export function mostlyNumbers(texts: readonly string[], decimal: '.' | ',' | nul
 
 /** The decimal sign that the numbers show; null where they have none. */
 export function decimalShownBy(texts: readonly string[], format: NumberFormat | null): '.' | ',' | null {
+  if (isClock(format)) return null;
   const { decimal, grouping } = format ?? { decimal: '.', grouping: '' };
   if (grouping === '.' || grouping === ',') return decimal;
   return texts.some((text) => text.includes(decimal)) ? decimal : null;
