@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { type BackendWasm, setThreadsCount, setWasmPaths } from '@tensorflow/tfjs-backend-wasm';
+import { mayStartThreads } from '../system/own-threads.ts';
 import { type Tensor, tf } from '../tensorflow/tf.ts';
 import type { Backend, BackendOptions } from './contract.ts';
 import { loadBlas } from './blas/system-blas.ts';
@@ -94,12 +95,6 @@ async function shareMemory(): Promise<void> {
   const address = `data:application/wasm;base64,${Buffer.from(module).toString('base64')}`;
   const names = ['tfjs-backend-wasm.wasm', 'tfjs-backend-wasm-simd.wasm', 'tfjs-backend-wasm-threaded-simd.wasm'];
   setWasmPaths(Object.fromEntries(names.map((name) => [name, address])), true);
-}
-
-/** Whether Node's permission model, where a process has it, allows threads. */
-function mayStartThreads(): boolean {
-  const { permission }: { permission?: NodeJS.ProcessPermission } = process;
-  return permission?.has('worker') ?? true;
 }
 
 function describeThreads(threads: number, wanted: number): string {

@@ -10,6 +10,7 @@ import { taskKinds, whyNotNamed } from '../../core/metrics/registry/metric.ts';
 import { nearest } from '../../core/options/suggest.ts';
 import type { HyperparameterSchema, Project } from './define-project.ts';
 import { loadedModules, shareOwnCopies } from '../system/own-copies.ts';
+import { keepThreads } from '../system/own-threads.ts';
 import { mountSources } from '../system/kept-sources.ts';
 import { outputNameSchema } from '../../core/ensemble/predictions.ts';
 import type { TableReading } from '../../core/preprocessing/reading.ts';
@@ -90,6 +91,7 @@ const projectSchema = z.strictObject({
 export async function loadProject(folder: string, copy: string | null = null): Promise<Project> {
   const entry = findEntry(folder, copy ?? folder);
   shareOwnCopies();
+  keepThreads();
   if (copy !== null) mountSources(folder, copy);
   keepDeepStacks();
   const exported = await importDefault(entry);

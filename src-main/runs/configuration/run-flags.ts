@@ -126,7 +126,6 @@ export const usualOptions: ReadonlySet<string> = new Set([
   'seed',
   'devices',
   'membersPerDevice',
-  'threads',
   'backend',
   'determinism',
   'strategy.kind',

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
-import { Worker } from 'node:worker_threads';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -10,6 +9,7 @@ import { makeFolder } from '../../../core/node/make-folder.ts';
 import type { DataFolders } from '../sources/locate.ts';
 import { fingerprintBlock, type FingerprintBlock, type FingerprintShape, loadRdkit } from './fingerprint-block.ts';
 import { ownModule } from '../../system/own-copies.ts';
+import { mayStartThreads, OwnThread } from '../../system/own-threads.ts';
 
 /** Changes where other code would compute other fingerprints. */
 const version = 'morgan-1 rdkit-2026.09.1';
@@ -93,13 +93,6 @@ function readKept(bytes: Buffer, count: number, bytesEach: number): FingerprintB
 /** Molecules that a thread gets at a time: about a second of work. */
 const blockSize = 1000;
 
-/** Whether this process may start threads, which its permissions decide. */
-function mayStartThreads(): boolean {
-  // Without Node's permission model there is no such property.
-  const permission = process.permission as typeof process.permission | undefined;
-  return permission === undefined || permission.has('worker');
-}
-
 /** Fingerprints of blocks of SMILES, each block by the next free thread. The threads end with the last block. */
 export async function fingerprintsInThreads(
   blocks: readonly (readonly string[])[],
@@ -108,7 +101,7 @@ export async function fingerprintsInThreads(
   const done: FingerprintBlock[] = [];
   let next = 0;
   const work = async (): Promise<void> => {
-    const thread = new Worker(new URL(ownModule('entries/fingerprint')), { workerData: shape, execArgv: [] });
+    const thread = new OwnThread(new URL(ownModule('entries/fingerprint')), { workerData: shape, execArgv: [] });
     const ended = once(thread, 'exit').then(([code]: number[]) => {
       throw new Error(`A thread that computes fingerprints ended with code ${code}.`);
     });

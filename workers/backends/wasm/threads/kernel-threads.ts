@@ -1,5 +1,5 @@
-import { Worker } from 'node:worker_threads';
 import { ownModule } from '../../../system/own-copies.ts';
+import { OwnThread } from '../../../system/own-threads.ts';
 import type { LoadedModule } from '../kernel-module.ts';
 import type { TensorMemory } from '../memory/tensor-memory.ts';
 import { createJob, type Job, type Kernel, runParts } from './job.ts';
@@ -49,7 +49,7 @@ export class KernelThreads {
     this.#data = null;
     const resourceLimits = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 2 };
     for (let i = 1; i < this.#place.threads; i++) {
-      const thread = new Worker(new URL(ownModule('entries/kernel-thread')), {
+      const thread = new OwnThread(new URL(ownModule('entries/kernel-thread')), {
         workerData,
         resourceLimits,
         execArgv: [],
