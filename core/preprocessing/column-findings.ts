@@ -1,7 +1,7 @@
 import { formatCount } from '../text/numbers.ts';
 import { dataFormatOf } from './data-formats.ts';
 import type { ColumnProfile, Finding, ProfiledColumn } from './profile.ts';
-import { isClock, missingValuesWithout, type TableReading } from './reading.ts';
+import { caselessText, isClock, missingValuesWithout, type TableReading } from './reading.ts';
 
 /** Fewer rows show nothing by chance alone. */
 export const leastRows = 20;
@@ -34,6 +34,7 @@ export function findColumnFindings(column: ColumnProfile, own: ProfiledColumn, r
     ...formats(column),
     ...missingTexts(column, reading),
     ...sentinel(column, own, reading),
+    ...spellings(column, own),
     ...(useless === null
       ? [...codes(column, own), ...groups(column, own), ...countedOn(column, own), ...freeText(column)]
       : [useless]),
@@ -115,6 +116,21 @@ function missingTexts({ name, type, missing }: ColumnProfile, reading: TableRead
   );
   const choices = texts.map(([text]) => text);
   return [{ level: 'warning', kind: 'missing-texts', column: name, message, choices, option }];
+}
+
+/** Categories that differ only in the case of letters, or in how accents are composed. */
+function spellings({ name, type }: ColumnProfile, { values }: ProfiledColumn): Finding[] {
+  if (type !== 'category' || values instanceof Float64Array) return [];
+  const distinct = new Set(values.filter((own) => own !== null));
+  const alike = [...Map.groupBy(distinct, caselessText).values()].filter(({ length }) => length > 1);
+  if (alike.length === 0) return [];
+  const shown = alike.slice(0, 3).map((own) => own.map((text) => JSON.stringify(text)).join(' and '));
+  const isCase = alike[0].some((own) => own.normalize('NFC') !== alike[0][0].normalize('NFC'));
+  const message =
+    `${JSON.stringify(name)} has categories that differ only in ${isCase ? 'capital letters' : 'how an accent is composed'}: ` +
+    `${shown.join(', ')}${alike.length > 3 ? ', ...' : ''}. They are different categories unless you say otherwise.`;
+  const option = `ignoreCase: [${quoted(name)}]`;
+  return [{ level: 'warning', kind: 'spellings', column: name, message, choices: ['one'], option }];
 }
 
 /** A number that stands for a missing one: outside of all others, and repeated. */

@@ -29,6 +29,7 @@ export const findingSchema = z.strictObject({
     'date-format',
     'misfits',
     'missing-texts',
+    'spellings',
     'missing-values',
     'sentinel',
     'row-counter',

@@ -56,6 +56,9 @@ export const isClock = (format: NumberFormat | null): boolean => format?.unit ==
 /** Texts that stand for a missing value, unless the user names others. */
 export const usualMissingValues = ['', 'NA', 'N/A', 'NaN', 'nan', 'null', 'NULL', 'None', '?'];
 
+/** A category where the case of letters, and how accents are composed, make no difference. */
+export const caselessText = (text: string): string => text.normalize('NFC').toLowerCase();
+
 export const delimiterSchema = z.enum(['whitespace', ',', ';', '\t', '|']);
 export type Delimiter = z.output<typeof delimiterSchema>;
 
@@ -74,6 +77,8 @@ export const columnReadingSchema = z.strictObject({
   missing: z.record(z.string(), z.int().min(1)),
   /** Number of distinct texts; null for other types. */
   distinct: z.int().min(0).nullable(),
+  /** Whether categories that differ only in the case of letters, or in how accents are composed, are one. */
+  ignoresCase: z.boolean().optional(),
   /** Whether its numbers count the rows: 0, 1, 2, ... or 1, 2, 3, ... */
   countsRows: z.boolean(),
 });

@@ -111,6 +111,9 @@ function readingLinesOf({ reading, columns, target }: TableProfile, roles: Reado
   const dates = types.flatMap(({ name, type, dateFormat }) =>
     type === 'date' && dateFormat !== null ? [`${keyOf(name)}: '${dateFormat}'`] : [],
   );
+  const caseless = types.flatMap(({ name, type, ignoresCase }) =>
+    type === 'category' && ignoresCase ? [quoted(name)] : [],
+  );
   const leftOut = [...roles.keys()].filter((name) => !columns.some((column) => column.name === name));
   const lines = [...types, ...leftOut.map((name) => ({ name, type: 'ignore' }))].map(
     ({ name, type }) => `        ${keyOf(name)}: '${type}',\n`,
@@ -124,6 +127,7 @@ function readingLinesOf({ reading, columns, target }: TableProfile, roles: Reado
     ...(reading.encoding === null || reading.hasMark ? [] : [`encoding: ${quoted(reading.encoding)}`]),
     ...(decimals.length === 0 ? [] : [`decimal: { ${decimals.join(', ')} }`]),
     ...(dates.length === 0 ? [] : [`dateFormat: { ${dates.join(', ')} }`]),
+    ...(caseless.length === 0 ? [] : [`ignoreCase: [${caseless.join(', ')}]`]),
     `missingValues: [${reading.missingValues.map(quoted).join(', ')}]`,
     `columns: {\n${lines.join('')}      }`,
   ];

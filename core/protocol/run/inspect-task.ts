@@ -20,6 +20,8 @@ export const readingOptionsSchema = z.strictObject({
   /** One sign, or one format, for all columns, or one for each by name. */
   decimal: z.union([decimalSchema, z.record(z.string(), decimalSchema)]).optional(),
   dateFormat: z.union([dateFormatSchema, z.record(z.string(), dateFormatSchema)]).optional(),
+  /** Columns of categories in which the case of letters makes no difference. */
+  ignoreCase: z.array(z.string()).optional(),
   missingValues: z.array(z.string()).optional(),
   /** Types by name; `ignore` leaves a column out. */
   columns: z.record(z.string(), z.enum([...columnTypeSchema.options, 'ignore'])).optional(),
@@ -131,6 +133,8 @@ export function answered(
       return changed({ splitFolders: { ...reading.splitFolders, [name]: choice } });
     case 'sentinel':
       return changed({ missingValues: [...new Set([...missing, choice])] });
+    case 'spellings':
+      return changed({ ignoreCase: [...new Set([...(reading.ignoreCase ?? []), name])] });
     case 'missing-texts':
       return changed({ missingValues: missing.filter((text) => text !== choice) });
     default: {

@@ -37,6 +37,7 @@ export interface ReadingFlags {
   decimal?: string;
   dateFormat?: string;
   missing?: string[];
+  ignoreCase?: string[];
   /** Of images of more than 8 bits a value. */
   maximum?: number;
   /** What folders of images, or values of a column of splits, are: `tests=test`, one each. */

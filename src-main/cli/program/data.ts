@@ -58,6 +58,7 @@ function withReadingFlags(command: Command): Command {
     .option('--range <cells>', 'of the table in its sheet, such as B3:F200, or B3:F for all rows below (default: all)')
     .addOption(new Option('--decimal <sign>', 'in front of decimals (default: found out)').choices(['.', ',']))
     .addOption(new Option('--date-format <format>', 'of dates that are not ISO 8601').choices(dateFormats))
+    .option('--ignore-case <columns...>', 'columns of categories in which capital letters make no difference')
     .option('--missing <texts...>', 'texts that stand for a missing value, in place of the usual ones')
     .option('--maximum <value>', 'what becomes 255 in images of more than 8 bits, such as 4095', positive)
     .option(

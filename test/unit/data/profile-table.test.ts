@@ -220,6 +220,20 @@ describe('what a reading for training would refuse is a question', () => {
   });
 });
 
+it('categories that differ in capital letters or the composition of accents are a warning', async () => {
+  const text = (own: readonly string[]): string => csv('city,x', 20, (i) => `${own[i % own.length]},${mixed(i)}`);
+  for (const own of [
+    ['Bern', 'bern', 'Zug'],
+    ['Orle\u0301ans', 'Orléans'],
+  ]) {
+    const { findings } = await profileOf(text(own));
+    const found = findings.find(({ kind }) => kind === 'spellings');
+    expect(found).toMatchObject({ level: 'warning', column: 'city', option: "ignoreCase: ['city']" });
+    expect(await findingsOf(text(own), { ignoreCase: ['city'] })).not.toContain('warning spellings city');
+  }
+  expect(await findingsOf(text(['Bern', 'Zug']))).not.toContain('warning spellings city');
+});
+
 it('text in UTF-8 that the user takes for another encoding is a warning', async () => {
   const text = csv('city,x', 20, (i) => `${i % 2 ? 'Zürich' : 'Bern'},${mixed(i)}`);
   expect(await findingsOf(text, { encoding: 'windows-1252' })).toContain('warning encoding');

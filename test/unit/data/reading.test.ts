@@ -351,6 +351,18 @@ describe('a later file', () => {
     expect(await blocksLike(training, 'y;x\nb;1\n', wanted)).toEqual({ x: [1], y: ['b'] });
   });
 
+  it('has the same categories in any case of letters where the training table has', async () => {
+    const text = 'answer,y\nYes,1\nyes,2\nCafe\u0301,3\ncafé,4\n';
+    const categories = async (...options: [ReadTableOptions?]) => (await parse(text, ...options)).columns[0].values;
+    expect(await categories()).toEqual(['Yes', 'yes', 'Cafe\u0301', 'café']);
+    const folded = ['yes', 'yes', 'café', 'café'];
+    const { reading } = await parse(text, { ignoreCase: ['answer'] });
+    expect(reading?.columns[0]).toMatchObject({ distinct: 2, ignoresCase: true });
+    expect(await categories({ ignoreCase: ['answer'] })).toEqual(folded);
+    expect(await categories(reading && { reading })).toEqual(folded);
+    await expect(parse(text, { ignoreCase: ['answers'] })).rejects.toThrow('has no column "answers"');
+  });
+
   it('has the same categories for 1, 1.0 and "1", and for True and true, but not for 01', async () => {
     const training = await parse('zip,flag,code\n1,True,01\n2,False,1\n', {
       columns: { zip: 'category', flag: 'category', code: 'category' },

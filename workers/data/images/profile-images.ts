@@ -59,6 +59,7 @@ const ofTables: ReadonlySet<Finding['kind']> = new Set([
   'date-format',
   'misfits',
   'missing-texts',
+  'spellings',
   'left-out',
   'groups',
 ]);

@@ -1,5 +1,5 @@
 import type { ProfiledColumn } from '../../../core/preprocessing/profile.ts';
-import { type DateFormat, isClock, type NumberFormat } from '../../../core/preprocessing/reading.ts';
+import { caselessText, type DateFormat, isClock, type NumberFormat } from '../../../core/preprocessing/reading.ts';
 import { type Cell, type Cells, isDecimal, type RawTable } from './cells.ts';
 import { parseDate } from './reading/dates.ts';
 import { parseNumber } from './reading/numbers.ts';
@@ -16,6 +16,8 @@ export interface ColumnFormat {
   readonly numberFormat: NumberFormat | null;
   /** Null: ISO 8601. */
   readonly dateFormat: DateFormat | null;
+  /** Whether categories that differ only in the case of letters, or in how accents are composed, are one. */
+  readonly ignoresCase?: boolean | undefined;
 }
 
 export const plainFormat: ColumnFormat = { numberFormat: null, dateFormat: null };
@@ -63,7 +65,7 @@ export function typedColumn(
 ): Column {
   const { name, cells } = table.columns[index];
   if (type === 'text') return { name, type, values: cells.map(textOf, null) };
-  if (type === 'category') return { name, type, values: cells.map((cell) => categoryText(textOf(cell)), null) };
+  if (type === 'category') return { name, type, values: cells.map((cell) => categoryText(textOf(cell), format), null) };
   const read = (cell: Cell, row: number): number => {
     const value = readCell(cell, type, format);
     if (value === null && !isImputed) throw wrongCell(table, { index, row }, type, format);
@@ -155,8 +157,9 @@ function textOf(cell: Exclude<Cell, null>): string {
  * A category in the form in which it is compared: other programs write the code 1 as 1.0 once a column has missing
  * values, and `true` as `True` or `TRUE`. Codes such as 01 stay as they are.
  */
-export function categoryText(text: string): string {
+export function categoryText(text: string, { ignoresCase = false }: Pick<ColumnFormat, 'ignoresCase'> = {}): string {
   if (/^-?(?:0|[1-9]\d*)\.0+$/.test(text)) return text.slice(0, text.indexOf('.'));
+  if (ignoresCase) return caselessText(text);
   return /^(?:true|false)$/i.test(text) ? text.toLowerCase() : text;
 }
 

@@ -54,7 +54,8 @@ export async function understandTable(bytes: Buffer, file: string, options: Read
   const { raw, missingValues, ...parsed } = await parseCells(bytes, file, options);
   const types = new Map(Object.entries(options.columns ?? {}));
   const names = raw.columns.map((column) => column.name);
-  for (const wanted of types.keys()) if (!names.includes(wanted)) throw noColumn(file, wanted, names);
+  for (const wanted of [...types.keys(), ...(options.ignoreCase ?? [])])
+    if (!names.includes(wanted)) throw noColumn(file, wanted, names);
   const leftOut = leftOutColumns(raw, types);
   for (const column of leftOut) types.set(column.name, 'ignore');
   const chosen = chooseColumns(raw, types, options);

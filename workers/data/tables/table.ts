@@ -64,8 +64,8 @@ export function columnsLike({
   return new Map(
     Object.entries(types).map(([name, type]) => {
       const known = reading?.columns.find((column) => column.name === name && column.type === type) ?? plainFormat;
-      const { numberFormat, dateFormat } = known;
-      return [name, { type, numberFormat, dateFormat, isImputed: imputed.has(name) }];
+      const { numberFormat, dateFormat, ignoresCase } = known;
+      return [name, { type, numberFormat, dateFormat, ignoresCase, isImputed: imputed.has(name) }];
     }),
   );
 }

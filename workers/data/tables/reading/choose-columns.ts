@@ -28,6 +28,10 @@ export interface WritingOptions {
    * fits.
    */
   dateFormat?: DateFormat | Readonly<Record<string, DateFormat>>;
+  /**
+   * Columns of categories in which the case of letters makes no difference, nor how accents are composed: `Yes` is `yes`.
+   */
+  ignoreCase?: readonly string[];
 }
 
 /** The type of a column, and how its cells are written. */
@@ -94,7 +98,8 @@ class ColumnChooser {
 
   /** @param type as the user says @returns the column's type and format, or why there is none */
   choose(index: number, type: ColumnType | undefined): ChosenColumn | UndecidedColumn {
-    if (type === 'category' || type === 'text') return { type, ...plainFormat };
+    if (type === 'text') return { type, ...plainFormat };
+    if (type === 'category') return this.#category(index);
     if (type === 'number') return this.#number(index) ?? this.#wrong(index, type, this.#mostlyNumberFormat(index));
     if (type === 'date') return this.#date(index) ?? this.#wrong(index, type, this.#mostlyDateFormat(index));
     if (type === 'boolean') return this.#boolean(index) ?? this.#wrong(index, type, plainFormat);
@@ -103,7 +108,8 @@ class ColumnChooser {
       this.#number(index) ??
       this.#boolean(index) ??
       this.#date(index) ??
-      this.#mostly(index) ?? { type: this.#isCategory(index) ? 'category' : 'text', ...plainFormat }
+      this.#mostly(index) ??
+      (this.#isCategory(index) ? this.#category(index) : { type: 'text', ...plainFormat })
     );
   }
 
@@ -232,6 +238,11 @@ class ColumnChooser {
     const { name } = this.#table.columns[index];
     const doubt: Doubt = { kind: 'misfits', column: name, message, remedy: wrongRemedy, choices: null, option: null };
     return { doubt, assumed: { type, ...format } };
+  }
+
+  #category(index: number): ChosenColumn {
+    const isCaseless = this.#options.ignoreCase?.includes(this.#table.columns[index].name) ?? false;
+    return { type: 'category', ...plainFormat, ...(isCaseless && { ignoresCase: true }) };
   }
 
   #isCategory(index: number): boolean {

@@ -59,7 +59,7 @@ export function describeReading(
 function columnReading(
   { columns }: RawTable,
   index: number,
-  { type, numberFormat, dateFormat }: ChosenColumn,
+  { type, numberFormat, dateFormat, ignoresCase }: ChosenColumn,
 ): ColumnReading {
   const { name, cells, missing } = columns[index];
   const isText = type === 'category' || type === 'text';
@@ -70,14 +70,15 @@ function columnReading(
     numberFormat,
     dateFormat,
     missing: Object.fromEntries(missing),
-    distinct: isText ? distinctTexts(cells) : null,
+    distinct: isText ? distinctTexts(cells, { ignoresCase }) : null,
+    ...(ignoresCase && { ignoresCase }),
     countsRows: type === 'number' && countRows(cells),
   };
 }
 
-function distinctTexts(cells: Cells): number {
+function distinctTexts(cells: Cells, format: Pick<ChosenColumn, 'ignoresCase'>): number {
   const found = new Set<string>();
-  for (const cell of cells.values()) found.add(categoryText(String(cell)));
+  for (const cell of cells.values()) found.add(categoryText(String(cell), format));
   return found.size;
 }
 
