@@ -1,6 +1,5 @@
 import { defineStore } from 'pinia';
 import { useRouter } from 'vue-router';
-import { isTableName } from '../../core/preprocessing/data-formats.ts';
 import { type ChosenFolder, sendInParts, type UploadProgress } from '../client/upload.ts';
 import { useHub } from '../client/use-hub.ts';
 import { useToastsStore } from '../stores/toasts.ts';
@@ -21,10 +20,6 @@ export function useOpenPath(): (path: string) => Promise<void> {
   const router = useRouter();
   const showRun = useShowImported();
   return async (path) => {
-    if (isTableName(path)) {
-      await router.push({ name: 'create', query: { path } });
-      return;
-    }
     const opened = await hub.openPath(path);
     if (opened.kind === 'data') return void (await router.push({ name: 'create', query: { path: opened.path } }));
     if (opened.kind === 'run') return showRun(opened.id, opened.isImported ? 'imported' : 'opened');

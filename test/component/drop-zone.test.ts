@@ -43,6 +43,18 @@ it.each([
 });
 
 it.each([
+  ['adult.test', '|1x3 Cross validator\n25, Private, <=50K.\n', 'create'],
+  ['table without an ending', '\ufeffx,y', 'create'],
+  ['paper.pdf', '%PDF-1.7\n\0', 'projects'],
+  ['oak.jpg', 'text', 'projects'],
+])('%s with %j leads to the page %s: text is a table where the name says nothing else', async (name, text, page) => {
+  const { router } = await drop(new File([text], name));
+  const toasts = useToastsStore();
+  const said = () => [router.currentRoute.value.name, JSON.stringify(toasts.toasts).includes('is no table')];
+  await expect.poll(said).toEqual([page, page === 'projects']);
+});
+
+it.each([
   ['run.zip', ['run-1/run.json', 'run-1/metrics.csv']],
   ['best.tutti', ['run.json']],
 ])('%s of %j is imported as a run', async (name, paths) => {

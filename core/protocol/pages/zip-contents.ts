@@ -1,23 +1,35 @@
 import { runFileEnding } from './run-data.ts';
 import { textDecoder } from '../../text/host.ts';
+import { markOf } from '../../text/text-encoding.ts';
 import { dataFormatOf, isOfSystem, isTableName } from '../../preprocessing/data-formats.ts';
 
-/** What is in a ZIP, by the directory at its end: pages and the hub ask before they take one for an exported run. */
+/** What a file is that somebody opens or drops: a ZIP by the directory at its end, others by name and beginning. */
+export type FileKind = 'run' | 'table';
 
 /** Reads the bytes of a file from `start` to before `end`. */
 export type ReadBytes = (start: number, end: number) => Promise<Uint8Array>;
 
-/** Whether a file may be an exported run: `best.tutti`, or any ZIP. */
-export function mayBeExport(name: string): boolean {
-  return [runFileEnding, '.zip'].some((ending) => name.toLowerCase().endsWith(ending));
+/** What a file is by its name: a table, maybe an exported run (`best.tutti`, or any ZIP); null: the name does not tell. */
+export function namedKind(name: string): FileKind | null {
+  if (isTableName(name)) return 'table';
+  return [runFileEnding, '.zip'].some((ending) => name.toLowerCase().endsWith(ending)) ? 'run' : null;
 }
 
 /**
- * Whether a file that may be an exported run is one, or a packed table.
- * @returns `run` also where the directory cannot be read: the import says what is wrong
+ * What a file is that somebody opens or drops. Text under any other name is a table, as it is for `readTable`:
+ * `adult.data`, `adult.test`.
+ * @returns null for neither; `run` also for a ZIP whose directory cannot be read: the import says what is wrong
  * @throws Error that names what else a ZIP holds, and the remedy
  */
-export async function exportOrTable(name: string, bytes: number, read: ReadBytes): Promise<'run' | 'table'> {
+export async function fileKind(name: string, bytes: number, read: ReadBytes): Promise<FileKind | null> {
+  const named = namedKind(name);
+  if (named === 'run') return exportOrTable(name, bytes, read);
+  if (named !== null || dataFormatOf(name) !== null) return named;
+  const beginning = await read(0, Math.min(bytes, beginningBytes));
+  return markOf(beginning) !== null || !beginning.includes(0) ? 'table' : null;
+}
+
+async function exportOrTable(name: string, bytes: number, read: ReadBytes): Promise<FileKind> {
   if (!name.toLowerCase().endsWith('.zip')) return 'run';
   const paths = await zipPaths(bytes, read);
   if (paths === null || paths.some((path) => /^(?:[^/]+\/)?run\.json$/.test(path))) return 'run';
@@ -46,6 +58,8 @@ function contentsText(files: readonly string[]): string {
   return `${listed(counts)} (${listed(files)})`;
 }
 
+/** Other files than text have a byte 0 there. */
+const beginningBytes = 4096;
 const endBytes = 22;
 const entryBytes = 46;
 const mostCommentBytes = 65_535;

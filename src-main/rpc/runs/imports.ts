@@ -2,7 +2,7 @@ import { openAsBlob } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { unlessMissing } from '../../../core/node/file-error.ts';
-import { exportOrTable, mayBeExport } from '../../../core/protocol/pages/zip-contents.ts';
+import { type FileKind, fileKind, namedKind } from '../../../core/protocol/pages/zip-contents.ts';
 import type { ImportedRunView, ImportRequest } from '../../../core/protocol/pages/run-data.ts';
 import type { Opened } from '../../../core/protocol/pages/project-views.ts';
 import { printableLine } from '../../../core/text/printable.ts';
@@ -36,8 +36,9 @@ export async function importSent(
 export async function openAnyPath(hub: Hub, projects: Projects, path: string): Promise<Opened> {
   const absolute = resolve(path);
   const found = await unlessMissing(stat(absolute));
-  if (found?.isDirectory() !== true && mayBeExport(absolute)) {
-    if (found && (await holdsTable(absolute, found.size))) return { kind: 'data', path: absolute };
+  const kind = found === null ? namedKind(absolute) : found.isFile() ? await kindOf(absolute, found.size) : null;
+  if (kind === 'table') return { kind: 'data', path: absolute };
+  if (kind === 'run') {
     const { id, isNew } = await importOnce(hub, absolute, {});
     return { kind: 'run', id, isImported: isNew };
   }
@@ -47,10 +48,10 @@ export async function openAnyPath(hub: Hub, projects: Projects, path: string): P
   return { kind: 'project', project: await projects.open(path) };
 }
 
-async function holdsTable(path: string, bytes: number): Promise<boolean> {
+async function kindOf(path: string, bytes: number): Promise<FileKind | null> {
   const file = await openAsBlob(path);
   const read = async (start: number, end: number) => new Uint8Array(await file.slice(start, end).arrayBuffer());
-  return (await exportOrTable(basename(path), bytes, read)) === 'table';
+  return fileKind(basename(path), bytes, read);
 }
 
 /** A file that is opened again shows the run that it became. */

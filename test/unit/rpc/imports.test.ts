@@ -53,6 +53,17 @@ it('data are told from projects and runs: folders of images, and a table that is
   expect(await page.hub.openPath(images)).toEqual({ kind: 'data', path: images });
   const packed = await zipOf(join(home, 'plants.zip'), { 'a/plants.csv': 'x,y', '__MACOSX/a/._plants.csv': '' });
   expect(await page.hub.openPath(packed)).toEqual({ kind: 'data', path: packed });
+  const named = async (name: string, content: string) => {
+    await writeFile(join(home, name), content);
+    return page.hub.openPath(join(home, name));
+  };
+  for (const name of ['plants.csv', 'adult.test']) {
+    expect(await named(name, '25, Private, <=50K.\n')).toEqual({ kind: 'data', path: join(home, name) });
+  }
+  await expect(named('paper.pdf', '%PDF-1.7\n\0')).rejects.toThrow('a file, not a folder');
+  // The page says that it is gone.
+  const gone = join(home, 'gone.csv');
+  expect(await page.hub.openPath(gone)).toEqual({ kind: 'data', path: gone });
   const others: [Record<string, string>, RegExp][] = [
     [
       { 'b/1.jpg': '', 'b/2.jpg': '' },

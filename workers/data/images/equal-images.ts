@@ -23,10 +23,11 @@ export class EqualImages {
   /** A warning of images that occur several times: in several splits, in several classes, or anywhere. */
   findings(places: readonly Place[]): Finding[] {
     const placeOf = new Map(places.map((place) => [place.file, place]));
-    const groups = [...this.#files.values()].flatMap((files) => {
-      const group = files.toSorted().flatMap((file) => placeOf.get(file) ?? []);
-      return group.length > 1 ? [group] : [];
-    });
+    // In the order of names: files are read several at a time.
+    const groups = [...this.#files.values()]
+      .map((files) => files.toSorted().flatMap((file) => placeOf.get(file) ?? []))
+      .filter(({ length }) => length > 1)
+      .toSorted(([a], [b]) => (a.file < b.file ? -1 : 1));
     const copies = groups.reduce((sum, { length }) => sum + length - 1, 0);
     if (copies === 0) return [];
     const differing = (key: 'split' | 'label') =>

@@ -11,6 +11,7 @@ import {
   type ReadingOptions,
 } from '../../../../core/protocol/run/inspect-task.ts';
 import { inspectData } from '../../../../src-main/creation/inspect-data.ts';
+import { EqualImages } from '../../../../workers/data/images/equal-images.ts';
 import { imageFolder } from '../../../../workers/data/images/image-splits.ts';
 import { profileImages, profileNamedImages } from '../../../../workers/data/images/profile-images.ts';
 import { inspectTable } from '../../../../workers/data/tables/profile-table.ts';
@@ -99,6 +100,16 @@ it('warns of images that lie in several splits or classes, and of folders in tho
   expect(messageOf('subfolders')).toContain('Classes have folders of their own: animal (cat, dog).');
   const plain = await profileImages(await folderOf({ 'a/1.png': one, 'b/2.png': other }));
   expect(plain.findings.filter(({ kind }) => kind === 'duplicates' || kind === 'subfolders')).toEqual([]);
+});
+
+it('names the same copies whichever image is read first', () => {
+  const files = ['a/1.png', 'a/2.png', 'b/1.png', 'b/2.png'];
+  const places = files.map((file) => ({ file, split: 'all', label: file[0] }));
+  for (const order of [files, files.toReversed()]) {
+    const equal = new EqualImages();
+    for (const file of order) equal.add(file, Buffer.from(file.slice(2)));
+    expect(equal.findings(places)[0].message).toContain('2 images repeat another one, such as a/1.png and b/1.png.');
+  }
 });
 
 it('asks for the largest value where 16 bits hold numbers of 12, unless it is known', async () => {
