@@ -7,7 +7,7 @@
 
 export { z } from 'zod';
 export { tf } from './tensorflow/tf.ts';
-export { embedCategories } from './tensorflow/layers/embed-categories.ts';
+export { embedCategories } from './data/tables/embed-categories.ts';
 export { batchEnsemble, type BatchEnsembleLayers, mimo, type MimoLayers } from './tensorflow/layers/inner/index.ts';
 export type { LayersModel, Scalar, SymbolicTensor, Tensor, Variable } from './tensorflow/tf.ts';
 

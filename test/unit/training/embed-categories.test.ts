@@ -3,7 +3,7 @@ import { startBackend } from '../../../workers/backends/backend.ts';
 import { embeddingWidth } from '../../../core/preprocessing/schema.ts';
 import { parseTable } from '../../../workers/data/tables/read-table.ts';
 import { tableSplits } from '../../../workers/data/tables/table-splits.ts';
-import { embedCategories } from '../../../workers/tensorflow/layers/embed-categories.ts';
+import { embedCategories } from '../../../workers/data/tables/embed-categories.ts';
 import { type Tensor, tf } from '../../../workers/tensorflow/tf.ts';
 
 beforeAll(async () => void (await startBackend('cpu')));

@@ -1,6 +1,6 @@
 import { embeddingWidth } from '../../../core/preprocessing/schema.ts';
-import type { CategoryFeatures } from '../../data/dataset.ts';
-import { type SymbolicTensor, tf } from '../tf.ts';
+import type { CategoryFeatures } from '../dataset.ts';
+import { type SymbolicTensor, tf } from '../../tensorflow/tf.ts';
 
 /** As the embeddings of Keras and TensorFlow.js, so that a rare category counts little at the beginning. */
 const largestWeight = 0.05;
