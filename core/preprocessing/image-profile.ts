@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { formatBytes, formatCount } from '../text/numbers.ts';
 import { printableLine } from '../text/printable.ts';
 import { byLevel, type Finding, findingSchema, tableProfileSchema } from './profile.ts';
-import { type SplitName, splitNames } from './split-names.ts';
+import { type SplitName, splitNames } from './split-column.ts';
 
 /** What is in a folder of images: its splits and classes, what the images have, and what is left out. */
 

@@ -2,7 +2,6 @@ import { formatCount } from '../text/numbers.ts';
 import { quoted } from './column-findings.ts';
 import { areEqual, rowHashes } from './equal-rows.ts';
 import type { Finding, ProfiledColumn, SplitProfile } from './profile.ts';
-import { type SplitName, splitNames, splitOf, usualSplitNames } from './split-names.ts';
 import { hasValue } from './time-columns.ts';
 
 /** A column of a table that names the split of each row. */
@@ -136,3 +135,43 @@ export function sharedRowsText(
 }
 
 const rowsText = (count: number): string => (count === 1 ? '1 row' : `${formatCount(count)} rows`);
+
+/** The splits of data, and the names that people give them: of folders, and of values of a column. */
+
+export const splitNames = ['train', 'validation', 'test'] as const;
+export type SplitName = (typeof splitNames)[number];
+export const splitTitles: Readonly<Record<SplitName, string>> = {
+  train: 'Training',
+  validation: 'Validation',
+  test: 'Test',
+};
+/** What a folder or a value may be; `none`: a class, or beside splits what is left out. */
+export const splitAnswers = [...splitNames, 'none'] as const;
+export type SplitAnswer = (typeof splitAnswers)[number];
+
+/** The usual names of splits, in small letters. */
+export const usualSplitNames: Readonly<Record<string, SplitName>> = {
+  train: 'train',
+  training: 'train',
+  tr: 'train',
+  validation: 'validation',
+  valid: 'validation',
+  val: 'validation',
+  dev: 'validation',
+  test: 'test',
+  testing: 'test',
+  holdout: 'test',
+};
+/**
+ * The split that a name means: `Training`, `test_set`, `val-images`; null: it means none.
+ * @param takesLastWord whether it may be `seg_train` too; a class of images may have such a name
+ */
+export function splitOf(name: string, takesLastWord = false): SplitName | null {
+  const lower = name.toLowerCase();
+  const word = lower.replaceAll(/[^a-z]/g, '');
+  const last = takesLastWord ? (lower.split(/[^a-z]+/).at(-1) ?? '') : '';
+  for (const own of [word, word.replace(/(set|data|images|split)$/, ''), last]) {
+    if (Object.hasOwn(usualSplitNames, own)) return usualSplitNames[own];
+  }
+  return null;
+}

@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
-import { join } from 'node:path';
+import { join, basename, dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Task } from '../../core/launch/launcher.ts';
 import {
@@ -20,7 +20,6 @@ import { grantFor } from '../trust/grant.ts';
 import { LoadSampler } from '../runs/recording/load-sampler.ts';
 import { ScratchFolder } from '../runs/workers/scratch.ts';
 import { WorkerChild } from '../runs/workers/worker-child.ts';
-import { seesRunFolder } from './see-run-folder.ts';
 import type { TaskOffer } from './place.ts';
 import { Heartbeat } from './secure/heartbeat.ts';
 import { connectSecurely } from './secure/secure-socket.ts';
@@ -306,4 +305,21 @@ async function meet({
 
 function hostsFor({ hosts, port, node }: Meeting, offer: TaskOffer): { hosts: readonly string[]; port: number } {
   return { hosts: node === offer.node ? ['127.0.0.1', ...hosts] : hosts, port };
+}
+
+/** NFS keeps what it knows of a folder for up to a minute; reading the folder above asks the server again. */
+const folderLimitMs = 60_000;
+
+/** Resolves once this node sees the run's folder, which another node has created. @throws Error with the remedy */
+async function seesRunFolder(folder: string, node: string): Promise<void> {
+  const endMs = performance.now() + folderLimitMs;
+  while (!(await readdir(dirname(folder)).catch((): string[] => [])).includes(basename(folder))) {
+    if (performance.now() > endMs) {
+      throw new Error(
+        `The node ${node} does not see the run's folder ${folder}. Put it on a file system that all nodes ` +
+          'share (TUTTI_HOME or --out).',
+      );
+    }
+    await wait(lookEveryMs);
+  }
 }

@@ -1,3 +1,4 @@
+import packageJson from '../../package.json' with { type: 'json' };
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { readdir, readFile } from 'node:fs/promises';
@@ -14,6 +15,10 @@ import { listPredictions, readPredictions } from '../rpc/runs/predictions.ts';
 import { RunList } from '../rpc/runs/run-list.ts';
 import { viewRun } from '../rpc/runs/run-views.ts';
 import { readSeries } from '../rpc/runs/series.ts';
+import { runIdSchema } from '../../core/protocol/run/record.ts';
+import { out } from '../built/build.ts';
+import type { WrittenExport } from '../rpc/runs/exports.ts';
+import { homePaths } from '../store/home.ts';
 
 /** All points of a report: some 8 MB before compression. */
 const pointBudget = 500_000;
@@ -160,4 +165,16 @@ export function reportHtml(page: ReportPage, data: ReportData): string {
   </body>
 </html>
 `;
+}
+
+/** Writes a run as one HTML file in Tutti's home, for a page. Replaces an earlier report. */
+export async function exportReport({ hub }: HubParts, run: string): Promise<WrittenExport> {
+  // The index may be older than the rule for ids.
+  const id = runIdSchema.parse((await hub.find(run)).id);
+  const fileName = `${id}.html`;
+  const to = join(homePaths().exports, fileName);
+  // The front end built the page of reports with its own pages.
+  const page = { pageFolder: join(out, 'report'), version: packageJson.version };
+  const bytes = await writeReport(hub, { id, to, overwrite: true, ...page });
+  return { path: to, fileName, bytes, warnings: [] };
 }

@@ -17,7 +17,7 @@ import { connectPage, type PageMethods, type PageWire } from './connection.ts';
 import { Evaluations } from './runs/evaluations.ts';
 import { writeExport, type WrittenExport } from './runs/exports.ts';
 import { DiscoveryService } from './discoveries/discovery-service.ts';
-import { exportReport } from '../report/export-report.ts';
+import { exportReport } from '../report/write-report.ts';
 import { HealthReport } from './health.ts';
 import { listTrusted, openFolder, type OpenPath } from './projects/folders.ts';
 import { withdrawTrust } from '../trust/project-trust.ts';

@@ -13,7 +13,7 @@ import {
   rolesOf,
   targetsOf,
 } from './project-plan.ts';
-import type { SplitName } from '../split-names.ts';
+import type { SplitName } from '../split-column.ts';
 
 /** A project that learns from images, in folders of their classes or named by a table, with all that was decided. */
 export interface ImagePlan {

@@ -4,7 +4,7 @@ import { type ColumnProfile, type Finding, heldOutShare, type TableProfile, type
 import { type PlannedTask, taskOf } from './planned-task.ts';
 import { holdsClasses } from '../profile-findings.ts';
 import { splitCountsText, whyNoSplits } from '../split-column.ts';
-import type { SplitName } from '../split-names.ts';
+import type { SplitName } from '../split-column.ts';
 import { forecastDecision, type ForecastPlan, planForecast, whyNoForecast, whyUnfit } from './series-plan.ts';
 
 /** What a column of a table is for. */

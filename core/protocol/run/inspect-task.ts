@@ -3,7 +3,7 @@ import { imageProfileSchema } from '../../preprocessing/image-profile.ts';
 import { type Finding, type TableProfile, tableProfileSchema } from '../../preprocessing/profile.ts';
 import { type ColumnRole, noFeatures } from '../../preprocessing/plans/project-plan.ts';
 import { columnTypeSchema, dateFormats, delimiterSchema, usualMissingValues } from '../../preprocessing/reading.ts';
-import { splitAnswers } from '../../preprocessing/split-names.ts';
+import { splitAnswers } from '../../preprocessing/split-column.ts';
 
 const decimalSchema = z.enum(['.', ',']);
 const dateFormatSchema = z.enum(dateFormats);

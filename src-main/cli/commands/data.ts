@@ -7,7 +7,7 @@ import type { Finding } from '../../../core/preprocessing/profile.ts';
 import { contentText, profileText } from '../../../core/preprocessing/profile-text.ts';
 import type { PlannedTask } from '../../../core/preprocessing/plans/planned-task.ts';
 import { columnRoles, type ProjectPlan } from '../../../core/preprocessing/plans/project-plan.ts';
-import { splitAnswers } from '../../../core/preprocessing/split-names.ts';
+import { splitAnswers } from '../../../core/preprocessing/split-column.ts';
 import {
   answered,
   type FileProfile,

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { plannedTasks } from '../../../core/preprocessing/plans/planned-task.ts';
 import { columnRoles } from '../../../core/preprocessing/plans/project-plan.ts';
 import { dateFormats } from '../../../core/preprocessing/reading.ts';
-import { splitAnswers } from '../../../core/preprocessing/split-names.ts';
+import { splitAnswers } from '../../../core/preprocessing/split-column.ts';
 import type { CreateFlags, InspectFlags } from '../commands/data.ts';
 import { collect, delimiters, exitWith, positive, wholeNumber } from './common.ts';
 

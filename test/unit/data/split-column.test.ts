@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { planProject, splitCounts } from '../../../core/preprocessing/plans/project-plan.ts';
 import { projectSource } from '../../../core/preprocessing/plans/project-source.ts';
-import { splitOf } from '../../../core/preprocessing/split-names.ts';
+import { splitOf } from '../../../core/preprocessing/split-column.ts';
 import { withNotes } from '../../../workers/data/notes.ts';
 import { fitted } from '../../../workers/data/preprocessing/fitted.ts';
 import { profileTable, type ProfileOptions } from '../../../workers/data/tables/profile-table.ts';

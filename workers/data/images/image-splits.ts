@@ -1,7 +1,7 @@
 import { basename, dirname, resolve } from 'node:path';
 import { type RowProblem, rowProblemText, rowRemedies } from '../../../core/preprocessing/image-profile.ts';
 import type { TargetMeaning } from '../../../core/preprocessing/schema.ts';
-import type { SplitName } from '../../../core/preprocessing/split-names.ts';
+import type { SplitName } from '../../../core/preprocessing/split-column.ts';
 import { Generator } from '../../../core/random/generator.ts';
 import { createDataset, createSplits, type Dataset, mapEachSplit, type Splits } from '../dataset.ts';
 import { noteData } from '../notes.ts';

@@ -7,7 +7,7 @@ import { quoted } from '../../../core/preprocessing/column-findings.ts';
 import type { Finding, ProfiledColumn, TableProfile } from '../../../core/preprocessing/profile.ts';
 import { holdsClasses } from '../../../core/preprocessing/profile-findings.ts';
 import { orderClasses } from '../../../core/preprocessing/reading.ts';
-import { type SplitName, splitNames } from '../../../core/preprocessing/split-names.ts';
+import { type SplitName, splitNames } from '../../../core/preprocessing/split-column.ts';
 import type { ReadingOptions } from '../../../core/protocol/run/inspect-task.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 import { withNotes } from '../notes.ts';

@@ -6,7 +6,7 @@ import {
   type SplitName,
   splitOf,
   usualSplitNames,
-} from '../../../core/preprocessing/split-names.ts';
+} from '../../../core/preprocessing/split-column.ts';
 import { noteData } from '../notes.ts';
 import { entriesOf, isImage } from './image-files.ts';
 

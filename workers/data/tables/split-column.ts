@@ -1,5 +1,5 @@
 import { readSplits, sharedRowsText, whyNoSplits } from '../../../core/preprocessing/split-column.ts';
-import type { SplitName } from '../../../core/preprocessing/split-names.ts';
+import type { SplitName } from '../../../core/preprocessing/split-column.ts';
 import type { RowCounts, RowSplits } from '../assign-rows.ts';
 import { noteData } from '../notes.ts';
 import type { Column } from './columns.ts';
