@@ -42,8 +42,8 @@ const categoryColumnSchema = z.strictObject({
 const mostOneHot = 20;
 
 /**
- * The length of the vectors that stand for n categories: min(50, round(1.6 n^0.56)); null for few categories, which stay
- * one-hot. Source: `emb_sz_rule` of fastai (fastai/tabular/model.py), with a lower limit.
+ * The length of the vectors that stand for n categories: min(50, round(1.6 n^0.56)); null for few categories, which
+ * stay one-hot. Source: `emb_sz_rule` of fastai (fastai/tabular/model.py), with a lower limit.
  */
 export function embeddingWidth(count: number): number | null {
   return count > mostOneHot ? Math.min(50, Math.round(1.6 * count ** 0.56)) : null;

@@ -14,8 +14,8 @@ import { type BlasSurvey, fastestBlas, findOnThisSystem, knownSurvey, readSurvey
 const leastSpeedup = 1.2;
 
 /**
- * How much faster two threads multiply than one. A BLAS computes in one thread, because the bits of its results depend on
- * their number.
+ * How much faster two threads multiply than one. A BLAS computes in one thread, because the bits of its results depend
+ * on their number.
  */
 const speedupOfTwo = 1.6;
 

@@ -44,7 +44,9 @@ export interface Doubt extends Omit<Finding, 'level'> {
   remedy: string;
 }
 
-/** The questions about a file that is only inspected with what was assumed, and the function that is told what is done. */
+/**
+ * The questions about a file that is only inspected with what was assumed, and the function that is told what is done.
+ */
 interface Inspection {
   questions: Finding[];
   tell: (doing: string) => void;

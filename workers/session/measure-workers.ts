@@ -118,8 +118,8 @@ async function inputsOf({ shared }: BuiltRun<BuildSeat>, seats: readonly BuildSe
 }
 
 /**
- * How long this thread has computed, in ms: its waits for a processor, which other processes cause, do not count. Windows
- * counts it in units of 15.6 ms.
+ * How long this thread has computed, in ms: its waits for a processor, which other processes cause, do not count.
+ * Windows counts it in units of 15.6 ms.
  */
 function computedMs(): number {
   if (process.platform === 'win32') return performance.now();

@@ -74,8 +74,8 @@ export async function agreeOnRound(group: ProcessGroup, own: RoundReport): Promi
 }
 
 /**
- * Epochs before the last planned rendezvous, from which all ranks count when a run resumes. A hub may have died when one
- * rank had completed a rendezvous and another had not: the least of those that still train counts.
+ * Epochs before the last planned rendezvous, from which all ranks count when a run resumes. A hub may have died when
+ * one rank had completed a rendezvous and another had not: the least of those that still train counts.
  */
 export async function agreeOnRendezvous(
   group: ProcessGroup,

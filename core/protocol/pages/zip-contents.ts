@@ -9,7 +9,9 @@ export type FileKind = 'run' | 'table';
 /** Reads the bytes of a file from `start` to before `end`. */
 export type ReadBytes = (start: number, end: number) => Promise<Uint8Array>;
 
-/** What a file is by its name: a table, maybe an exported run (`best.tutti`, or any ZIP); null: the name does not tell. */
+/**
+ * What a file is by its name: a table, maybe an exported run (`best.tutti`, or any ZIP); null: the name does not tell.
+ */
 export function namedKind(name: string): FileKind | null {
   if (isTableName(name)) return 'table';
   return [runFileEnding, '.zip'].some((ending) => name.toLowerCase().endsWith(ending)) ? 'run' : null;

@@ -170,9 +170,10 @@ function placeOfRow(source: string, visitRow: (visit: (row: Row) => void) => voi
 /**
  * Whether the first line of a file names its columns.
  *
- * Yes, if none of its fields is a number. No, if all are and do not look like numbered columns, or if a text in it occurs again in its column, as a class
- * does. A line of both is names if its numbers can be names (whole, ascending: 0, 1, 2 or 2019, 2020) and one of its
- * texts differs in kind from all cells below it: these are numbers, or repeat each other.
+ * Yes, if none of its fields is a number. No, if all are and do not look like numbered columns, or if a text in it
+ * occurs again in its column, as a class does. A line of both is names if its numbers can be names (whole, ascending:
+ * 0, 1, 2 or 2019, 2020) and one of its texts differs in kind from all cells below it: these are numbers, or repeat
+ * each other.
  * @param columns the cells below the first line
  * @throws Error where both readings are equally good
  */

@@ -24,8 +24,8 @@ export interface ReadTableOptions extends RawOptions, WritingOptions {
 
 /**
  * Reads a table: CSV, TSV and other delimited text (UTF-8, or UTF-16 with a mark), workbooks (`.xlsx`), JSON lines
- * (`.jsonl`, `.ndjson`), a list of JSON objects (`.json`), Parquet (`.parquet`), Arrow (`.arrow`, `.feather`); each may be packed, as `.csv.gz` or alone
- * in a `.zip`.
+ * (`.jsonl`, `.ndjson`), a list of JSON objects (`.json`), Parquet (`.parquet`), Arrow (`.arrow`, `.feather`); each may
+ * be packed, as `.csv.gz` or alone in a `.zip`.
  * @throws Error that names file, place, column and value of what cannot be read, or of what has two readings that are
  * equally good
  */

@@ -29,7 +29,8 @@ export interface WritingOptions {
    */
   dateFormat?: DateFormat | Readonly<Record<string, DateFormat>>;
   /**
-   * Columns of categories in which the case of letters makes no difference, nor how accents are composed: `Yes` is `yes`.
+   * Columns of categories in which the case of letters makes no difference, nor how accents are composed: `Yes` is
+   * `yes`.
    */
   ignoreCase?: readonly string[];
 }

@@ -104,7 +104,9 @@ const monthStarts = new Set(
   }),
 );
 
-/** Whether a text is a day, a month, a week, a quarter or half of a year: 15. März 2021, mai 2021, 2021-W05, Q1/2021. */
+/**
+ * Whether a text is a day, a month, a week, a quarter or half of a year: 15. März 2021, mai 2021, 2021-W05, Q1/2021.
+ */
 function looksLikeDate(text: string): boolean {
   if (/^(?:\d{4}[-/. ]?(?:[QH][1-4]|W\d{1,2})|[QH][1-4][-/. ]?\d{4})(?:-\d)?$/i.test(text)) return true;
   const [, word] =
