@@ -103,8 +103,9 @@ function placeOn(devices: readonly Device[], config: RunConfig, workers?: Worker
   const { members: ranks, placement, membersPerDevice, backend } = config;
   // Numbers that do not fit are refused with the other conflicts, which need a plan.
   const stages = Number.isInteger(memberCountOf(config)) ? stagesOf(config) : 1;
-  // The cores of several nodes cannot be shared out as one number.
-  const threads = config.threads === 'auto' && devices[0].node !== undefined ? 1 : config.threads;
+  // The cores of several nodes cannot be shared out as one number, and threads take memory.
+  const isAlone = devices[0].node !== undefined || config.memoryLimitBytes > 0;
+  const threads = config.threads === 'auto' && isAlone ? 1 : config.threads;
   const usesThreads = backend === 'auto' || backend === 'wasm';
   const request = { ranks, devices, placement, stages, threads: usesThreads ? threads : 1 };
   if (membersPerDevice !== 'auto') return planPlacement({ ...request, membersPerWorker: membersPerDevice });

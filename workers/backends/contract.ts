@@ -36,6 +36,12 @@ export function replaceKernel(backendName: string, kernelName: string, correct: 
   core.registerKernel({ ...own, kernelFunc: correct(own.kernelFunc) });
 }
 
+/** A kernel's output as a tensor, which kernels of TensorFlow return already. */
+export function outputOf(result: ReturnType<KernelFunc>): Tensor {
+  const [output] = [result].flat();
+  return output instanceof core.Tensor ? output : core.engine().makeTensorFromTensorInfo(output);
+}
+
 /** A kernel's input as a tensor: the engine passes tensors, although the type only promises their description. */
 export function tensorOf(info: TensorInfo | undefined): Tensor {
   if (info instanceof core.Tensor) return info;

@@ -13,7 +13,8 @@ import {
 import { shareOwnCopies } from '../system/own-copies.ts';
 import { tf } from '../tensorflow/tf.ts';
 import type { Backend } from './contract.ts';
-import { poolVolumesAsImages } from './volumes.ts';
+import { completeDepthwise } from './depthwise.ts';
+import { correctVolumes } from './volumes.ts';
 
 /** tfjs-node's binding to TensorFlow's C API. */
 interface Binding {
@@ -39,7 +40,8 @@ export async function start(): Promise<Backend> {
   tf.registerBackend('tensorflow', () => new NodeJSKernelBackend(binding, '@tensorflow/tfjs-node'));
   if (!(await tf.setBackend('tensorflow')))
     throw new Error(`TensorFlow ${build.tensorflow} in ${folder} did not start.`);
-  poolVolumesAsImages('tensorflow');
+  correctVolumes('tensorflow');
+  completeDepthwise('tensorflow');
   return {
     kind: 'tensorflow',
     description: describe(build, binding.isUsingGpuDevice()),

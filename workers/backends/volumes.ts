@@ -1,10 +1,10 @@
 import * as core from '@tensorflow/tfjs-core';
 import type { KernelFunc, NamedAttrMap, NamedTensorMap, Tensor, TensorInfo } from '@tensorflow/tfjs-core';
-import { replaceKernel, tensorOf } from './contract.ts';
+import { outputOf, replaceKernel, tensorOf } from './contract.ts';
 
 /**
- * Corrects a backend's 3-D pools and convolutions, of volumes `[B, D, H, W, C]`. tfjs 4.22 computes a negative `same`
- * padding where strides are larger than windows, which shifts the windows.
+ * Corrects a backend's 3-D pools and convolutions, of volumes `[B, D, H, W, C]`. tfjs 4.22, and TensorFlow on processors
+ * without AVX-512, compute a negative `same` padding where strides are larger than windows, which shifts the windows.
  */
 export function correctVolumes(backendName: string): void {
   poolVolumesAsImages(backendName);
@@ -17,7 +17,7 @@ export function correctVolumes(backendName: string): void {
  * Replaces a backend's 3-D pools with pools over images. The gradients of tfjs 4.22 are wrong for windows that are not
  * cubes or cover padding; TensorFlow's own max pool gives the whole gradient to each of several equal values.
  */
-export function poolVolumesAsImages(backendName: string): void {
+function poolVolumesAsImages(backendName: string): void {
   for (const [kernelName, pool] of Object.entries(pools)) {
     core.unregisterKernel(kernelName, backendName);
     const kernelFunc: KernelFunc = ({ inputs, attrs }) => core.tidy(() => pool(inputs as NamedTensorMap, attrs ?? {}));
@@ -113,7 +113,7 @@ function trimmed(own: KernelFunc, { takesVolumes, filterShape }: VolumeConvoluti
       const given = takesVolumes
         ? { inputs: { ...inputs, x: core.slice(tensorOf(inputs.x), begin, shape) } }
         : { attrs: { ...attrs, inputShape: shape } };
-      const result = core.engine().makeTensorFromTensorInfo(own({ ...call, ...given }) as TensorInfo);
+      const result = outputOf(own({ ...call, ...given }));
       if (takesVolumes) return result;
       return core.pad(
         result,

@@ -105,17 +105,22 @@ export function writeWeights(
 /** Layers whose forward pass is one product with their first weight. */
 const productLayers = ['Dense', 'Conv1D', 'Conv2D', 'Conv3D'];
 
-/** Multiplications of the largest matrix product in the forward pass of a batch; 0 for a model without such layers. */
+/**
+ * Multiplications of the largest matrix product in the forward pass of a batch; 0 for a model without such layers. Layers
+ * whose weights another rank holds do not count.
+ */
 export function largestProduct({ layers }: LayersModel, batchSize: number): number {
   const products = layers.flatMap((layer) => {
-    if (!productLayers.includes(layer.getClassName()) || layer.inboundNodes.length === 0) return [];
+    const weight = layer.weights.at(0);
+    if (!productLayers.includes(layer.getClassName()) || layer.inboundNodes.length === 0 || weight === undefined)
+      return [];
     const [, ...shape] = layer.inboundNodes[0].outputTensors[0].shape;
     const isFirst = layer.getConfig().dataFormat === 'channelsFirst';
     const positions = (isFirst ? shape.slice(1) : shape.slice(0, -1)).reduce<number>(
       (size, axis) => size * (axis ?? 1),
       1,
     );
-    return [batchSize * positions * layer.weights[0].shape.reduce<number>((size, axis) => size * (axis ?? 1), 1)];
+    return [batchSize * positions * weight.shape.reduce<number>((size, axis) => size * (axis ?? 1), 1)];
   });
   return Math.max(0, ...products);
 }

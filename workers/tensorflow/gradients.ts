@@ -117,7 +117,7 @@ function convolutionGradients(kernel: Convolution, dy: Tensor, x: Tensor, filter
   };
 }
 
-function pairOf(value: NamedAttrMap[string]): Pair {
+export function pairOf(value: NamedAttrMap[string]): Pair {
   return Array.isArray(value) ? (value as Pair) : [Number(value ?? 1), Number(value ?? 1)];
 }
 
@@ -126,7 +126,7 @@ function dilatedShape([kernelHeight, kernelWidth, ...rest]: number[], height: nu
 }
 
 /** The filter with zeros inserted between its rows and columns. */
-function dilate(filter: Tensor, height: number, width: number): Tensor {
+export function dilate(filter: Tensor, height: number, width: number): Tensor {
   const [kernelHeight, kernelWidth, inputs, outputs] = filter.shape;
   const spread = core.pad(core.reshape(filter, [kernelHeight, 1, kernelWidth, 1, inputs * outputs]), [
     [0, 0],

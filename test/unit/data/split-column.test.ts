@@ -196,7 +196,12 @@ describe('a project for a table that names its splits', () => {
   it('gives way to another role, and to another way to split', async () => {
     const profile = await profileOf(bikes(thirds));
     const asFeature = planProject(profile, { roles: { part: 'category' } });
-    expect([asFeature.split, asFeature.drawn, asFeature.open]).toEqual([null, ['validation', 'test'], []]);
+    expect([asFeature.split, asFeature.drawn, asFeature.open.map(({ kind }) => kind)]).toEqual([
+      null,
+      ['validation', 'test'],
+      // As names of splits, `Train` and `train` are one; as categories they are two.
+      ['spellings'],
+    ]);
     expect(planProject(profile, { roles: { z: 'group' } })).toMatchObject({ split: 'part', group: 'z' });
     const timed = await profileOf(bikes(thirds), { time: 'x' });
     expect(planProject(timed, { roles: { x: 'time' } }).roles.get('part')).toBe('ignore');

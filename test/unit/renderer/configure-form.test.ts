@@ -148,6 +148,7 @@ describe('devices', () => {
     expect(plannedDevices(plan)).toEqual([
       {
         device: cpu(0),
+        threads: 1,
         waves: [
           { wave: 0, workers: [[0]] },
           { wave: 1, workers: [[2]] },
@@ -155,6 +156,7 @@ describe('devices', () => {
       },
       {
         device: cpu(1),
+        threads: 1,
         waves: [
           { wave: 0, workers: [[1]] },
           { wave: 1, workers: [[3]] },
@@ -165,7 +167,11 @@ describe('devices', () => {
 
   it('group the ranks of one worker in the plan', () => {
     const plan = [0, 1, 2].map((rank) => ({ rank, wave: 0, device: cpu(0), stack: Math.floor(rank / 2) }));
-    expect(plannedDevices(plan)).toEqual([{ device: cpu(0), waves: [{ wave: 0, workers: [[0, 1], [2]] }] }]);
+    expect(plannedDevices(plan)).toEqual([
+      { device: cpu(0), threads: 1, waves: [{ wave: 0, workers: [[0, 1], [2]] }] },
+    ]);
+    const threaded = plan.map((place) => ({ ...place, threads: 3 }));
+    expect(plannedDevices(threaded).map(({ threads }) => threads)).toEqual([3]);
   });
 });
 
