@@ -90,6 +90,8 @@ function valuesOf(option: OptionDescription): readonly unknown[] {
     case 'number':
     case 'integer':
       return [otherNumber(option)];
+    case 'auto-or-count':
+      return [usual === 'auto' ? 2 : 'auto'];
     default:
       throw new Error(
         `${path} is a ${type} without values to try: give it some in test/integration/drawn/settings.ts.`,
