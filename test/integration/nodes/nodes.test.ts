@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import { homePaths } from '../../../src-main/store/home.ts';
-import { metricColumns, projectFolder, trainOnce, useHub } from '../harness.ts';
+import { mergedMetrics, projectFolder, trainOnce, useHub } from '../harness.ts';
 import { freePort } from './ssh.ts';
 import { startTask, torchrun, trainArguments } from './launch.ts';
 
@@ -57,7 +57,7 @@ describe('a launch on two nodes', () => {
     expect(record.status).toBe('finished');
     expect(record.plan.map(({ device }) => device.id)).toEqual(['n1/cpu:0', 'n1.1/cpu:0', 'n2/cpu:0']);
     expect(weights(folder, 3)).toEqual(weights(undisturbed.folder, 3));
-    expect(metricColumns(folder)).toEqual(metricColumns(undisturbed.folder));
+    expect(await mergedMetrics(folder)).toEqual(await mergedMetrics(undisturbed.folder));
     const loads = readFileSync(join(folder, 'devices.csv'), 'utf8');
     for (const { device } of record.plan) expect(loads).toContain(`,${device.id},`);
     for (const { rank, device } of record.plan) {
@@ -84,7 +84,7 @@ it('pipelined members whose stages lie on two nodes get the bits of one machine'
   // Ranks 0 and 2 are the stages of member 0.
   expect(plan.map(({ device }) => device.id)).toEqual(['n1/cpu:0', 'n1/cpu:0', 'n2/cpu:0', 'n2/cpu:0']);
   expect(weights(folder, 2)).toEqual(weights(undisturbed.folder, 2));
-  expect(metricColumns(folder)).toEqual(metricColumns(undisturbed.folder));
+  expect(await mergedMetrics(folder)).toEqual(await mergedMetrics(undisturbed.folder));
 });
 
 describe('a launch is refused', () => {
