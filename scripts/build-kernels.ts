@@ -19,6 +19,7 @@ const builds: Record<string, { entry: string; options: string[] }> = {
   'relaxed-wide': { entry: 'wide.ts', options: [...wide, ...relaxed] },
 };
 
+/** The maximum is that of TensorFlow.js's module: threads can share only a memory that has one. */
 const common = [
   '--disableWarning',
   '112',

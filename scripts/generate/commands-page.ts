@@ -48,7 +48,7 @@ Every option of a run is a flag, a path for \`--set\`, or a key in a JSON file f
 npx tutti train examples/digits --members 8 --optimizer.learning-rate 0.01 --set hiddenUnits=32
 \`\`\`
 
-Small dense networks train several times as fast when one worker trains several members together. The first run of a project measures that, and says
+Small dense networks train two to three times as fast when one worker trains eight members together. The first run of a project measures that, and says
 what it chose and why ([stacked members](architecture/stacked-members.md#choice-by-measurement)); \`--members-per-device 8\` or \`1\` chooses instead.
 
 ## Stop and continue

@@ -20,7 +20,7 @@ type PlacementRequest = {
   threads?: RunConfig['threads'];
 };
 
-/** With more threads, the parts of a kernel become too small. */
+/** The parts of a kernel become too small for more threads. */
 const mostAutomaticThreads = 8;
 
 /**

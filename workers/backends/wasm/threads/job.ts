@@ -2,7 +2,7 @@
 export type Kernel = (...values: number[]) => number | void;
 
 /** The most parts of a job, and the most arguments of a kernel. */
-export const mostParts = 128;
+const mostParts = 128;
 const mostArguments = 32;
 
 /**
@@ -25,7 +25,7 @@ const failedAt = 4;
 
 /**
  * How often a thread looks before it sleeps: for about 20 µs, in which the next kernel of a training step mostly comes.
- * To wake a sleeping thread takes longer.
+ * Waking a thread takes longer.
  */
 const looks = 3000;
 
@@ -38,7 +38,7 @@ export function createJob(): Job {
 
 /**
  * Calls a kernel with the arguments of each part, on all threads that are free, and returns when all are done.
- * @throws Error if a kernel fails, which only an error of its own can cause
+ * @throws Error if a kernel fails, which only wrong arguments can cause
  */
 export function runParts(job: Job, kernels: readonly Kernel[], kernel: number, parts: readonly number[][]): void {
   const { state } = job;

@@ -17,6 +17,7 @@ export function listKernels(instances: readonly object[]): Kernel[] {
   return instances.flatMap((exports) => Object.values(exports) as Kernel[]);
 }
 
+/** At least the size of a `Window`. */
 const windowBytes = 128;
 
 /** Threads that take part in large kernels of this process, in its memory. They sleep between kernels. */

@@ -4,7 +4,7 @@ import type { TensorMemory } from '../memory/tensor-memory.ts';
 /** What the rules know besides a kernel's arguments. */
 export interface Place {
   readonly threads: number;
-  /** Scratch space of its own for each thread. */
+  /** Addresses of scratch space, one for each thread. */
   readonly scratch: readonly number[];
   /** Space for a copy of a window for each thread, which moves its position. */
   readonly windows: readonly number[];
@@ -14,7 +14,7 @@ export interface Place {
 /** The arguments of each part of a call, which write to different places; null: the call is too small for threads. */
 export type Rule = (values: number[], place: Place) => number[][] | null;
 
-/** Below these sizes, to wake a thread takes longer than what it spares. */
+/** Smaller calls run in one thread: waking another one takes longer than its part. */
 const leastProducts = 2 ** 20;
 const leastValues = 2 ** 15;
 
